@@ -1,0 +1,163 @@
+/**
+ * What a mobile base with navigation offers, whichever back end drives it (`onboard` here; Nav2 later). Poses
+ * are of `base_link` in the `map` frame; metres, radians, seconds in twists; times are robot time, epoch ms.
+ */
+import type { Point, Pose, Twist } from './geometry.js';
+
+export const SAFETY_CONDITIONS = [
+  'estop',
+  'bumper_left',
+  'bumper_right',
+  'cliff',
+  'wheel_drop',
+  'overcurrent',
+  'tilt',
+  'base_silent',
+  'lidar_stale',
+  'odometry_stale',
+  'daemon_silent',
+  'localization_lost',
+  'battery_critical',
+] as const;
+export type SafetyCondition = (typeof SAFETY_CONDITIONS)[number];
+
+/** `SETTLE`: stop within the deceleration limit, then disable. `CUT`: drive off at once. */
+export type SafetyLevel = 'OK' | 'SETTLE' | 'CUT';
+
+export interface SafetyState {
+  level: SafetyLevel;
+  active: SafetyCondition[];
+  /** Latched until a person releases it locally. */
+  estop: { latched: boolean; by: string | null; at: number | null };
+}
+
+export type ActionKind = 'followPath' | 'spin' | 'backUp' | 'drive' | 'dock' | 'undock';
+
+export type MotionAction =
+  | {
+      kind: 'followPath';
+      /** From where the robot is to the goal; the follower may shorten or bend it round live obstacles. */
+      path: Pose[];
+      goal: Pose;
+      tolerance: { xy: number; theta: number };
+      /** m/s; the follower may go slower. */
+      maxSpeed: number;
+    }
+  /** Turns in place by `angle` (positive counter-clockwise, may exceed a full turn). */
+  | { kind: 'spin'; angle: number; tolerance: number }
+  | { kind: 'backUp'; distance: number; speed: number }
+  /** Dead-man driving: stops when not renewed within `ttlMs`. */
+  | { kind: 'drive'; twist: Twist; ttlMs: number }
+  /** Final approach from in front of the station to live charging contacts. `station`: pose when docked. */
+  | { kind: 'dock'; station: Pose }
+  /** Backs off the contacts until `clearance` metres from the docked position; refused when not docked. */
+  | { kind: 'undock'; clearance: number };
+
+export type ActionFailure =
+  /** No way forward for longer than the follower waits; `where` is the obstacle in the map frame. */
+  | 'blocked'
+  /** The commanded motion did not happen: wheels turn or are commanded, the pose does not change. */
+  | 'stuck'
+  | 'safety_stop'
+  | 'sensors_stale'
+  | 'localization_lost'
+  | 'no_contact'
+  | 'not_docked'
+  | 'hardware'
+  | 'timeout';
+
+export type ActionUpdate = { id: string; kind: ActionKind; at: number } & (
+  | { status: 'running'; pose: Pose | null; remaining: number | null; note: string | null }
+  /** The goal is reached *and* the wheels stand still. */
+  | { status: 'succeeded'; pose: Pose | null; docked: boolean | null; detail: Record<string, number> }
+  | { status: 'failed'; failure: ActionFailure; message: string; where: Point | null; pose: Pose | null }
+  /** Ended by `stop`, a newer action, or a lease that moved on; the wheels stand still. */
+  | { status: 'stopped'; pose: Pose | null; stoppedForMs: number }
+);
+
+/** What is known of the robot's body. Everything that can be unknown is null until it was observed. */
+export interface RobotState {
+  at: number;
+  /** Changes when the motion process restarts. */
+  rtBootId: string;
+  pose: Pose | null;
+  poseAt: number | null;
+  localized: boolean | null;
+  /** Mean likelihood of the last scan at the estimate, 0…1. */
+  localizationScore: number | null;
+  /** Measured from wheel encoders. */
+  twist: Twist | null;
+  /** Since when every measured wheel speed has been zero; null while moving or unknown. */
+  stoppedSince: number | null;
+  base: {
+    connected: boolean;
+    lastFrameAt: number | null;
+    battery: { percent: number; at: number } | null;
+    charging: boolean | null;
+    /** Charging contacts (home base) live. */
+    docked: boolean | null;
+    bumpLeft: boolean | null;
+    bumpRight: boolean | null;
+    cliff: boolean | null;
+    wheelDrop: boolean | null;
+  };
+  lidar: { connected: boolean; lastScanAt: number | null };
+  safety: SafetyState;
+  action: { id: string; kind: ActionKind } | null;
+  mapId: string | null;
+  counters: Record<string, number>;
+}
+
+/** A 2-D scan in `base_link`. `ranges[i]` metres at `angleMin + i * angleIncrement`; NaN where nothing was seen. */
+export interface Scan {
+  at: number;
+  angleMin: number;
+  angleIncrement: number;
+  rangeMin: number;
+  rangeMax: number;
+  ranges: number[];
+}
+
+export interface PlanRequest {
+  /** Where to start; the present pose when null. */
+  from: Pose | null;
+  goal: Pose;
+}
+export type PlanResult =
+  | { ok: true; path: Pose[]; length: number }
+  | {
+      ok: false;
+      reason: 'unreachable' | 'goal_occupied' | 'off_map' | 'no_pose' | 'no_map';
+      message: string;
+    };
+
+export type AmrEvent =
+  | { type: 'state'; state: RobotState }
+  | { type: 'action'; update: ActionUpdate }
+  | { type: 'safety'; at: number; safety: SafetyState; cause: SafetyCondition | null }
+  | { type: 'docked'; at: number; docked: boolean }
+  | { type: 'link'; at: number; connected: boolean; reason: string | null };
+
+export interface AmrDriver {
+  /** The newest state, or null before the motion process first reported. Look at `at` before trusting it. */
+  state(): RobotState | null;
+  /** Latest scan and path for displays; not for control. */
+  view(): { scan: Scan | null; path: Pose[] };
+  subscribe(listener: (event: AmrEvent) => void): () => void;
+  plan(request: PlanRequest): Promise<PlanResult>;
+  /**
+   * Starts an action, replacing the one that runs. Resolves when the motion process has accepted it; its end
+   * comes as an `action` event with the same `id`. Rejects with a `TaskFailure`: `HARDWARE_FAULT` (no motion
+   * process, no base), `EMERGENCY_STOP`, `RESOURCE_BUSY` (`fence` is older than the newest seen).
+   */
+  start(id: string, action: MotionAction, fence: number): Promise<void>;
+  /** Stops the wheels. Needs no lease and is never refused. Resolves when the request was handed over. */
+  stop(reason: string): Promise<void>;
+  estop(by: string): Promise<void>;
+  /** A person, locally. Rejects with `ILLEGAL_STATE` while the cause (a pressed button) is still there. */
+  releaseEstop(by: string): Promise<void>;
+  /** Loads the map at `mapYaml` (ROS map_server) with its `areas.yaml`; resolves when it is in use. */
+  loadMap(mapYaml: string): Promise<void>;
+  /** Tells localisation where the robot is, e.g. on its station. */
+  relocalize(pose: Pose): Promise<void>;
+}

@@ -1,0 +1,83 @@
+/** The durable outbox between whoever has something to tell and the session that publishes it. */
+
+/** `ordered`: events with `seq`. `response`: answers to commands. `telemetry`: may be compacted or dropped. */
+export type OutboxLane = 'ordered' | 'response' | 'telemetry';
+
+export interface OutboxRow {
+  /** Position in the outbox; rows are published in this order within their lane. */
+  id: number;
+  lane: OutboxLane;
+  /** `events/task`, `events/observation`, `command/response`, …: below the device's root. */
+  topic: string;
+  /** Present on the ordered lane. */
+  seq: number | null;
+  idempotencyKey: string | null;
+  payload: string;
+  createdAt: number;
+  attempts: number;
+}
+
+/** What every ordered row carries; given to the caller so that it can build the payload around it. */
+export interface LaneStamp {
+  event_id: string;
+  seq: number;
+  store_epoch: string;
+  device_id: string;
+  boot_id: string;
+}
+
+export interface OutboxWriter {
+  /** Appends to the ordered lane inside the running store transaction. `key` null: the event id is the key. */
+  appendOrdered(
+    topic: string,
+    key: string | null,
+    build: (stamp: LaneStamp & { idempotency_key: string }) => object,
+  ): void;
+  appendResponse(topic: string, payload: object): void;
+  /** `compactKey`: a newer row with the same key replaces an unsent older one. */
+  appendTelemetry(
+    topic: string,
+    compactKey: string | null,
+    build: (stamp: Omit<LaneStamp, 'seq'> & { telemetry_seq: number; idempotency_key: string }) => object,
+  ): void;
+  /** False while terminal events could no longer be kept: new work is then refused with TASK_MANAGER_BUSY. */
+  hasRoom(): boolean;
+}
+
+export interface OutboxStats {
+  depth: number;
+  bytes: number;
+  oldestAgeMs: number | null;
+  deadLetters: number;
+  publishedTotal: number;
+  droppedTelemetryTotal: number;
+  nextSeq: number;
+  storeEpoch: string;
+}
+
+export interface DeadLetter {
+  id: number;
+  topic: string;
+  seq: number | null;
+  reason: string;
+  attempts: number;
+  at: number;
+  payload: string;
+}
+
+export interface OutboxReader {
+  /** The next unsent rows after `afterId`, committed ones only, oldest first. */
+  peek(afterId: number, limit: number): OutboxRow[];
+  /** PUBACK arrived: the row leaves. Cheap to call for many rows in one tick. */
+  acknowledged(id: number): void;
+  /** A try failed for a reason of this row's own (not of the connection). Returns the number of tries. */
+  countAttempt(id: number): number;
+  /** Moves the row to the dead letters; an ordered row leaves a tombstone under the same `seq`. */
+  deadLetter(id: number, reason: string): void;
+  /** Called (once per commit) after rows were committed. */
+  onAppended(listener: () => void): () => void;
+  stats(): OutboxStats;
+  deadLetters(limit: number): DeadLetter[];
+  requeue(id: number): boolean;
+  drop(id: number): boolean;
+}

@@ -1,0 +1,118 @@
+/** The TaskManager's face: what the cloud intake, the local API, schedules and the CLI call. */
+
+import type { TaskReason } from '../../config/contracts/reason-codes.js';
+import type { TaskMetadata } from '../../config/contracts/wire/command.js';
+import type { Source, TaskEvent } from '../../config/contracts/wire/events.js';
+import type { WorkflowDocument } from '../../config/contracts/wire/workflow.js';
+
+export const TASK_STATES = [
+  'PENDING',
+  'STARTED',
+  'PAUSED',
+  'CANCELLING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+export type TaskState = (typeof TASK_STATES)[number];
+
+/** Already validated and clamped by policy; the TaskManager applies its own defaults, not its own mercy. */
+export interface SubmitTask {
+  method: string;
+  params: Record<string, unknown>;
+  task: TaskMetadata;
+  source: Source;
+  legacy: boolean;
+  correlationId: string | null;
+  workflow?: { workflowId: string; stepId: string; planId: string | null };
+}
+
+export interface TaskRecord {
+  taskId: string;
+  method: string;
+  params: Record<string, unknown>;
+  state: TaskState;
+  attempt: number;
+  source: Source;
+  legacy: boolean;
+  priority: number;
+  queueKey: string;
+  executionMode: 'QUEUED' | 'IMMEDIATE' | 'PARALLEL';
+  workflowId: string | null;
+  stepId: string | null;
+  planId: string | null;
+  createdAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+  reasonCode: TaskReason | null;
+  message: string | null;
+  stage: string | null;
+  progress: Record<string, unknown> | null;
+  evidence: Record<string, unknown> | null;
+  output: unknown;
+  correlationId: string | null;
+  traceId: string | null;
+}
+
+export type WorkflowState = 'RUNNING' | 'PAUSED' | 'CANCELLING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
+export type StepState = 'PENDING' | 'WAITING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'SKIPPED' | 'CANCELLED';
+
+export interface StepRecord {
+  stepId: string;
+  method: string;
+  state: StepState;
+  taskId: string | null;
+  attempt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+  /** What it waits for, in words, while WAITING. */
+  waitingFor: string | null;
+  reasonCode: TaskReason | null;
+  message: string | null;
+  evidence: Record<string, unknown> | null;
+  output: unknown;
+}
+
+export interface WorkflowRecord {
+  workflowId: string;
+  planId: string | null;
+  goal: string | null;
+  state: WorkflowState;
+  revision: number;
+  source: Source;
+  createdAt: number;
+  endedAt: number | null;
+  reasonCode: TaskReason | null;
+  message: string | null;
+  document: WorkflowDocument;
+  steps: StepRecord[];
+}
+
+/** Who cancels decides the reason: `CANCELLED_BY_USER`, `_CLOUD` or `_SYSTEM`. */
+export type Canceller = 'USER' | 'CLOUD' | 'SYSTEM';
+
+export interface TaskManager {
+  /**
+   * Refuses (throws `Refusal`) or stores the task as PENDING; it is durable once `committed()` has resolved.
+   * Must run inside the caller's store transaction when the caller's answer has to be atomic with it.
+   */
+  submit(request: SubmitTask): TaskRecord;
+  submitWorkflow(
+    document: WorkflowDocument,
+    options: { source: Source; correlationId: string | null; traceId: string | null },
+  ): WorkflowRecord;
+  /** Throws `Refusal`: NOT_FOUND; ILLEGAL_STATE when it already ended. CANCELLED comes as an event, after proof. */
+  cancelTask(taskId: string, by: Canceller): void;
+  cancelWorkflow(workflowId: string, by: Canceller): void;
+  pauseWorkflow(workflowId: string): void;
+  resumeWorkflow(workflowId: string): void;
+  getTask(taskId: string): TaskRecord | null;
+  listTasks(filter?: { active?: boolean; limit?: number }): TaskRecord[];
+  getWorkflow(workflowId: string): WorkflowRecord | null;
+  listWorkflows(filter?: { active?: boolean; limit?: number }): WorkflowRecord[];
+  /** Every task event after its commit, PROGRESS included. */
+  onEvent(listener: (event: TaskEvent) => void): () => void;
+  /** Holder of each resource, for the context. */
+  leases(): { resource: string; owner: string | null; fence: number }[];
+  summary(): { busy: boolean; running: string[]; queued: { queueKey: string; length: number }[] };
+}

@@ -1,0 +1,98 @@
+/**
+ * A task method as the TaskManager sees it: a schema, what it takes, what proves its end, how it is stopped,
+ * and a `run` that comes back only with evidence.
+ */
+import type { z } from 'zod';
+import type { Clock } from '../config/contracts/clock.js';
+
+export const RESOURCES = [
+  'motion',
+  'camera',
+  'microphone',
+  'speaker',
+  'display',
+  'fan',
+  'security_session',
+  'live_view',
+  'vital_sign',
+  'browser',
+] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+export interface ResourceClaim {
+  resource: Resource;
+  mode: 'exclusive' | 'shared';
+}
+
+/** What proves that the method did what it says, as observed; goes to the cloud as it is. */
+export interface Completion {
+  evidence: { completion_target: string; observed_at_ms: number } & Record<string, unknown>;
+  output: Record<string, unknown> | null;
+  /** The stage reported with the terminal event, e.g. `navigation.arrived`. */
+  stage: string;
+}
+
+/**
+ * Thrown by `run` when it ended because its signal was aborted and the physical thing is proven to have stopped.
+ * `run` must not throw it before that proof.
+ */
+export class StoppedWithProof extends Error {
+  override readonly name = 'StoppedWithProof';
+  constructor(readonly evidence: { stopped: true; observed_at_ms: number } & Record<string, unknown>) {
+    super('stopped');
+  }
+}
+
+export interface RunContext<P> {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly params: P;
+  /** Aborted on cancel, time-out, preemption or shutdown. Stop the physical thing, prove it, then throw. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** The fencing token of a lease this task holds; pass it to the driver. */
+  fence(resource: Resource): number;
+  /** Reports where the task is: `stage` names a domain state, `data` small numbers and names. */
+  progress(stage: string, data?: Record<string, unknown>): void;
+}
+
+/** What a precondition or an admission check may look at besides the services closed over. */
+export interface CheckContext<P> {
+  readonly params: P;
+  readonly nowMs: number;
+}
+
+export interface MethodSpec<P = unknown> {
+  name: string;
+  executor: string;
+  /** One sentence for people. */
+  summary: string;
+  /** Strict schema: unknown keys are refused. */
+  params: z.ZodType<P>;
+  output: z.ZodType;
+  resources: readonly ResourceClaim[];
+  completionTarget: string;
+  /** What must hold, in words, for the table. */
+  preconditionText: string;
+  /** Refuses (throws `Refusal`) what can never work: unknown rooms, poses in walls. Runs at admission. */
+  admit?(ctx: CheckContext<P>): void;
+  /** Refuses (throws `Refusal`) when it cannot start now. Runs right before `run`, and for dry runs. */
+  precondition?(ctx: CheckContext<P>): void;
+  /** The method that stops it, and what proves the stop; null where there is nothing to stop. */
+  cancel: { method: string; proof: string } | null;
+  compensation: { method: string; params: Record<string, unknown> } | null;
+  timeoutMs: number | ((params: P) => number);
+  /** How long an aborted `run` may take to prove the stop before it counts as a hardware fault. */
+  stopGraceMs: number;
+  risk: 'low' | 'high';
+  /** May be continued after a restart with attempt + 1. */
+  idempotent: boolean;
+  /** After a restart: is the goal already true? Then its proof, otherwise null. */
+  alreadyDone?(ctx: CheckContext<P>): Completion | null;
+  run(ctx: RunContext<P>): Promise<Completion>;
+}
+
+/** Erases the params type so that methods of all shapes stand in one registry; `run` gets what `params` parsed. */
+export function defineMethod<P>(spec: MethodSpec<P>): MethodSpec {
+  return spec as unknown as MethodSpec;
+}
