@@ -92,7 +92,10 @@ class MemoryConnection implements PortConnection {
 
   deliver(bytes: Uint8Array): void {
     if (this.#closed !== null) return;
-    if (this.#listener !== null) return this.#listener(bytes.slice());
+    if (this.#listener !== null) {
+      this.#listener(bytes.slice());
+      return;
+    }
     if (this.#earlyBytes + bytes.length > EARLY_LIMIT) return;
     this.#earlyBytes += bytes.length;
     this.#early.push(bytes.slice());

@@ -1,0 +1,83 @@
+/** The running daemon as the local API sees it. The composition root (`main.ts`) fills it in. */
+import type { AmrDriver } from '../config/contracts/amr.js';
+import type { Clock } from '../config/contracts/clock.js';
+import type { DomainEvent } from '../config/contracts/wire/events.js';
+import type { MethodSpec } from '../executors/method.js';
+import type { Intake } from './intake/types.js';
+import type { OutboxReader } from './store/outbox-types.js';
+import type { TaskManager } from './task-manager/types.js';
+
+/** The map as displays need it. */
+export interface MapView {
+  id: string;
+  /** Metres per cell, cells, and the pose of the lower-left cell in the map frame. */
+  resolution: number;
+  width: number;
+  height: number;
+  origin: { x: number; y: number; theta: number };
+  /** Row-major from the lower-left cell; −1 unknown, 0 free … 100 occupied. */
+  cells: Int8Array;
+  rooms: {
+    id: string;
+    name: string;
+    aliases: string[];
+    polygon: [number, number][];
+    goal: [number, number, number];
+  }[];
+  station: [number, number, number] | null;
+  keepout: { id: string; polygon: [number, number][] }[];
+}
+
+export interface Capability {
+  id: string;
+  cloudIds: string[];
+  title: { ko: string; en: string };
+  available: boolean;
+  /** Why not, in words; null when available. */
+  reason: string | null;
+  methods: string[];
+}
+
+/** One line of `deviceagent doctor`. */
+export interface DoctorCheck {
+  part: string;
+  state: 'ok' | 'missing' | 'faulty' | 'off';
+  /** What it is, or what to plug in or install. */
+  message: string;
+}
+
+export interface ConnectionFacts {
+  transport_connected: boolean;
+  subscription_ready: boolean;
+  last_transition_at: number | null;
+  last_publish_ack_at: number | null;
+  last_publish_error: string | null;
+}
+
+export interface Runtime {
+  readonly deviceId: string;
+  readonly bootId: string;
+  readonly version: string;
+  readonly stateDir: string;
+  readonly profile: string;
+  readonly clock: Clock;
+  readonly methods: readonly MethodSpec[];
+  readonly tasks: TaskManager;
+  readonly intake: Intake;
+  readonly outbox: OutboxReader;
+  readonly amr: AmrDriver;
+  /** True once the store is open, restart reconciliation is done and commands are accepted. */
+  ready(): boolean;
+  context(options: { version: 1 | 2; maxBytes?: number }): object;
+  capabilities(): Capability[];
+  map(): MapView | null;
+  cloud(): ConnectionFacts;
+  doctor(): DoctorCheck[];
+  /** Named counters of every part, for `/metrics`. */
+  counters(): Record<string, number>;
+  onDomainEvent(listener: (event: DomainEvent) => void): () => void;
+  /** Recent published task events and observations with `seq` after `since`, oldest first, for `events`. */
+  recentEvents(since: number, limit: number): { seq: number; topic: string; payload: object }[];
+  estop(by: string): Promise<void>;
+  releaseEstop(by: string): Promise<void>;
+}

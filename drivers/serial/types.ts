@@ -1,0 +1,103 @@
+/** What the serial device drivers offer, whatever chip is behind them. */
+import type { Scan } from '../../config/contracts/amr.js';
+import type { PortCounts } from '../../config/contracts/port.js';
+
+/** One decoded report of a mobile base. Encoder counts are unwrapped totals since the connection opened. */
+export interface BaseFrame {
+  /** Robot time, epoch ms, and the monotonic clock, ms, when its last byte arrived. */
+  at: number;
+  mono: number;
+  bumpLeft: boolean;
+  bumpRight: boolean;
+  wheelDropLeft: boolean;
+  wheelDropRight: boolean;
+  cliffLeft: boolean;
+  cliffFrontLeft: boolean;
+  cliffFrontRight: boolean;
+  cliffRight: boolean;
+  overcurrentLeft: boolean;
+  overcurrentRight: boolean;
+  /** Bit mask as the base reports it. */
+  buttons: number;
+  /** Infrared characters, 0 where none is received. */
+  irOmni: number;
+  irLeft: number;
+  irRight: number;
+  charging: boolean;
+  /** Contacts of the home base live. */
+  docked: boolean;
+  batteryPercent: number | null;
+  voltageMv: number;
+  currentMa: number;
+  /** Metres each wheel has turned since the connection opened. */
+  wheelLeft: number;
+  wheelRight: number;
+  /** True while the base accepts drive commands. */
+  driveEnabled: boolean;
+}
+
+export interface LinkChange {
+  connected: boolean;
+  reason: string;
+}
+
+/** Shared by every serial driver: opens its port, reopens it with back-off, counts what goes wrong. */
+export interface SerialDriver {
+  start(): void;
+  stop(): Promise<void>;
+  readonly connected: boolean;
+  onLink(listener: (change: LinkChange) => void): void;
+  /** Named fault and traffic counters, e.g. `checksum_errors`, `discarded_bytes`, `reconnects`. */
+  counters(): Record<string, number>;
+  portCounts(): PortCounts;
+}
+
+export interface BaseDriver extends SerialDriver {
+  onFrame(listener: (frame: BaseFrame) => void): void;
+  /** Wheel speeds, m/s; clamped to what the base can do. The bytes are handed to the port before it returns. */
+  driveWheels(left: number, right: number): boolean;
+  /** Sends the stop bytes at once, ahead of anything queued, connected or not known to be. */
+  stopNow(): boolean;
+  /** Cuts the drive: stop, then take the base out of the mode in which it drives. `enable` undoes it. */
+  disable(): void;
+  enable(): void;
+}
+
+export interface LidarDriver extends SerialDriver {
+  /** One call for each full turn; `Scan.at` is when its last byte arrived. */
+  onScan(listener: (scan: Scan) => void): void;
+}
+
+export interface AirReading {
+  at: number;
+  warmingUp: boolean;
+  pm1_0: number | null;
+  pm2_5: number | null;
+  pm10: number | null;
+  co2: number | null;
+  /** Coarse VOC level 0…3. */
+  vocLevel: number | null;
+  /** mg/m³ */
+  hcho: number | null;
+  temperature: number | null;
+  humidity: number | null;
+}
+
+export interface AirSensorDriver extends SerialDriver {
+  onReading(listener: (reading: AirReading) => void): void;
+}
+
+export interface FanReading {
+  at: number;
+  rpm: number;
+  setPointPercent: number;
+  fault: boolean;
+}
+
+export interface FanDriver extends SerialDriver {
+  onReading(listener: (reading: FanReading) => void): void;
+  /** 0 stops the fan. Rejects with `HARDWARE_FAULT` when the fan does not answer. */
+  setSpeed(percent: number): Promise<void>;
+  /** Reads rpm and set-point now. */
+  read(): Promise<FanReading>;
+}
