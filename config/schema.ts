@@ -1,0 +1,141 @@
+/**
+ * The shape of a profile. One YAML file describes one robot: what is plugged in where, which map it lives in,
+ * which cloud it talks to. Units are SI unless a name says otherwise.
+ */
+import { z } from 'zod';
+
+const serialPort = z.strictObject({
+  kind: z.literal('serial'),
+  /** Device file; `${STATE_DIR}` stands for the state directory. */
+  path: z.string().min(1),
+  baud_rate: z.int().min(1200).max(4_000_000),
+});
+const tcpPort = z.strictObject({
+  kind: z.literal('tcp'),
+  host: z.string().min(1),
+  port: z.int().min(1).max(65535),
+});
+/** A line inside the simulator's own process; only a simulation can provide it. */
+const memoryPort = z.strictObject({
+  kind: z.literal('memory'),
+  name: z.enum(['base', 'lidar', 'air', 'fan']),
+});
+export const portSchema = z.discriminatedUnion('kind', [serialPort, tcpPort, memoryPort]);
+export type PortConfig = z.infer<typeof portSchema>;
+
+const positive = (max: number) => z.number().positive().max(max);
+
+const baseSchema = z.strictObject({
+  driver: z.literal('create2'),
+  port: portSchema,
+  /** Distance between the wheels' contact points, m. */
+  wheel_base: positive(2).default(0.235),
+  wheel_diameter: positive(1).default(0.072),
+  counts_per_rev: positive(1e6).default(508.8),
+  max_wheel_speed: positive(3).default(0.5),
+});
+
+const lidarSchema = z.strictObject({
+  driver: z.literal('ld19'),
+  port: portSchema,
+  /** Angle of the device's zero in base_link, rad. */
+  yaw: z.number().min(-Math.PI).max(Math.PI).default(0),
+});
+
+const airSensorSchema = z.strictObject({
+  driver: z.literal('zphs01b'),
+  port: portSchema,
+  poll_ms: z.int().min(500).max(60_000).default(1000),
+  warm_up_ms: z.int().min(0).max(3_600_000).default(180_000),
+});
+
+const fanSchema = z.strictObject({
+  driver: z.literal('modbus'),
+  port: portSchema,
+  unit_id: z.int().min(1).max(247).default(1),
+  registers: z
+    .strictObject({
+      /** Holding register for the set-point. */
+      set_point: z.int().min(0).max(65535),
+      /** Raw value of the set-point register at 100 %. */
+      set_point_full: z.int().min(1).max(65535),
+      /** Input register with the speed, and revolutions per minute for one count. */
+      rpm: z.int().min(0).max(65535),
+      rpm_per_count: positive(100),
+      /** Input register that is not 0 while the fan reports a fault; null when there is none. */
+      fault: z.int().min(0).max(65535).nullable(),
+    })
+    .prefault({ set_point: 1, set_point_full: 1000, rpm: 1, rpm_per_count: 1, fault: 2 }),
+  /** Set-point in percent for each cleaning mode. */
+  modes: z
+    .strictObject({
+      quiet: z.number().min(1).max(100),
+      auto: z.number().min(1).max(100),
+      turbo: z.number().min(1).max(100),
+    })
+    .prefault({ quiet: 30, auto: 60, turbo: 100 }),
+});
+
+const ros2Schema = z.strictObject({
+  distro: z.string().min(1),
+  domain_id: z.int().min(0).max(232).default(0),
+});
+
+const cloudSchema = z.strictObject({
+  /** mqtt://, mqtts://, ws:// or wss://; null: no cloud, events stay in the outbox. */
+  url: z.url({ protocol: /^(mqtts?|wss?)$/ }).nullable(),
+  protocol: z.enum(['3.1.1', '5']).default('3.1.1'),
+  username: z.string().nullable().default(null),
+  /** Files: CA, client certificate and key, PEM. Passwords come from the environment only. */
+  ca_file: z.string().nullable().default(null),
+  cert_file: z.string().nullable().default(null),
+  key_file: z.string().nullable().default(null),
+  /** Commands older or newer than this are refused, ms. */
+  command_window_ms: z.int().min(1000).max(3_600_000).default(120_000),
+  /** Ed25519 public key (PEM file) of the one who may command; null: the broker's authentication is enough. */
+  command_key_file: z.string().nullable().default(null),
+});
+
+const motionSchema = z.strictObject({
+  radius: positive(1).default(0.17),
+  max_speed: positive(2).default(0.35),
+  max_turn: positive(6).default(1.2),
+  max_accel: positive(5).default(0.5),
+  /** Kept between the body and obstacles where there is room, m. */
+  margin: z.number().min(0).max(1).default(0.05),
+  /** Below this the robot goes home, percent. */
+  battery_reserve: z.number().min(0).max(90).default(15),
+});
+
+export const configSchema = z.strictObject({
+  version: z.literal(1),
+  profile: z.enum(['sim', 'create2', 'ros2']),
+  device_id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'allowed: 1–64 letters, digits, "_" or "-"'),
+  language: z.enum(['ko', 'en']).default('ko'),
+  timezone: z.string().default('Asia/Seoul'),
+  map: z
+    .strictObject({ file: z.string().min(1) })
+    .nullable()
+    .default(null),
+  base: baseSchema.nullable().default(null),
+  lidar: lidarSchema.nullable().default(null),
+  air_sensor: airSensorSchema.nullable().default(null),
+  fan: fanSchema.nullable().default(null),
+  ros2: ros2Schema.nullable().default(null),
+  speaker: z.enum(['virtual', 'none']).default('none'),
+  motion: motionSchema.prefault({}),
+  cloud: cloudSchema.prefault({ url: null }),
+  api: z
+    .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65535).default(8080) })
+    .prefault({}),
+  /** Whether the clock is known to be right from the start (an RTC, or NTP waited for). */
+  clock_trusted: z.boolean().default(true),
+  log: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+});
+export type Config = z.infer<typeof configSchema>;
+
+/** Values that a file must not hold; from the environment. */
+export interface Secrets {
+  /** `DEVICEAGENT_MQTT_PASSWORD` */
+  mqttPassword: string | null;
+}

@@ -1,0 +1,7 @@
+export type Graph = Map<string, string[]>;
+export const FOLDERS: readonly string[];
+export function importsOf(file: string, text: string): string[];
+export function wrongDirections(graph: Graph): string[];
+export function cycles(graph: Graph): string[][];
+export function readGraph(root?: string): Graph;
+export function strangeFolders(root?: string): string[];
