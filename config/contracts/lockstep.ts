@@ -32,6 +32,10 @@ export type ToSimulator =
 export type FromSimulator =
   /** First message: robot time is `now` at `mono`. */
   | { t: 'welcome'; now: number; mono: number }
-  | { t: 'advance'; tick: number; mono: number }
+  /**
+   * Advance to `mono`, but first wait (bounded) until each port named in `rx` has received that many bytes, so
+   * that the order of bytes and timers does not depend on the operating system.
+   */
+  | { t: 'advance'; tick: number; mono: number; rx: Record<string, number> }
   | { t: 'poll'; tick: number }
   | { t: 'jump'; deltaMs: number };

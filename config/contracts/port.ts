@@ -22,6 +22,8 @@ export type OpenPort = (signal?: AbortSignal) => Promise<PortConnection>;
 export interface PortCounts {
   rx: number;
   tx: number;
+  /** How often the port was opened; what arrived while it was closed is in no count. */
+  opens: number;
 }
 
 const EARLY_LIMIT = 64 * 1024;
