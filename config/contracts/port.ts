@@ -8,8 +8,12 @@ export interface PortConnection {
   onData(listener: (bytes: Uint8Array) => void): void;
   /** Called exactly once, whoever closed it; `reason` is for a log line. */
   onClose(listener: (reason: string) => void): void;
-  /** Queues bytes for sending; never waits. False when the port is closed or its queue (64 KiB) is full. */
-  write(bytes: Uint8Array): boolean;
+  /**
+   * Queues bytes for sending; never waits. False when the port is closed or its queue (64 KiB) is full. With
+   * `ahead` they go out next, and what was queued before and not yet begun is forgotten: stop bytes must
+   * neither wait behind a drive command nor be followed by a stale one.
+   */
+  write(bytes: Uint8Array, options?: { ahead?: boolean }): boolean;
   /** Throws away what has arrived and was not yet delivered: stale bytes of a port nobody was reading. */
   discardInput(): Promise<void>;
   close(): Promise<void>;
