@@ -1,0 +1,117 @@
+/** Motion operations as executors use them: promises that come back with physical evidence. */
+import type { Pose } from '../config/contracts/geometry.js';
+import type { StageReporter, StopProof } from './types.js';
+
+export interface NavigationGoal {
+  /** Of `base_link` in the map frame. */
+  pose: Pose;
+  /** The room it stands for, where it is one. */
+  areaId: string | null;
+  /** Metres and radians. */
+  tolerance: { xy: number; theta: number };
+}
+
+export interface MoveRequest {
+  /** Task id. A request with the id of a journey that a restart interrupted goes on at its next goal. */
+  operation: string;
+  /** Visited in this order; at least one. */
+  goals: NavigationGoal[];
+  /** Fencing token of the motion lease. */
+  fence: number;
+  /** m/s; null: the configured speed. */
+  maxSpeed: number | null;
+  /** Going home: neither the battery reserve nor a low battery ends it. */
+  ignoreBattery?: boolean;
+}
+
+/** Arrived, localised, and standing still, as observed after the driver had reported success. */
+export interface Arrival {
+  pose: Pose;
+  areaId: string | null;
+  observedAtMs: number;
+  stoppedForMs: number;
+  /** Distance and angle to the goal, metres and radians. */
+  error: { xy: number; theta: number };
+  /** Rooms (or null) of all goals visited, in order. */
+  visited: (string | null)[];
+  /** Waits, replans, back-ups and rotations it took. */
+  recoveries: number;
+}
+
+export interface Rotation {
+  /** Radians turned, as measured; positive counter-clockwise. */
+  turned: number;
+  pose: Pose | null;
+  observedAtMs: number;
+  stoppedForMs: number;
+}
+
+export interface DockResult {
+  docked: boolean;
+  charging: boolean | null;
+  pose: Pose | null;
+  observedAtMs: number;
+  /** Approaches made; 0 when it already stood on its contacts. */
+  attempts: number;
+  already: boolean;
+}
+
+export interface UndockResult {
+  docked: boolean;
+  /** Metres from the docked pose; null when the robot does not know where it is. */
+  clearance: number | null;
+  pose: Pose | null;
+  observedAtMs: number;
+}
+
+export type MotionActivity = 'idle' | 'navigating' | 'docking' | 'undocking' | 'rotating';
+
+export interface MotionStatus {
+  activity: MotionActivity;
+  /** Machine state, e.g. `driving`, `recovering.backingUp`. */
+  stage: string;
+  paused: boolean;
+  operation: string | null;
+  targetAreaId: string | null;
+  /** What the ladder of recoveries is dealing with, or null. */
+  problem: string | null;
+}
+
+/**
+ * Every operation rejects with `StoppedWithProof` when it was aborted or stopped and the wheels are proven to
+ * stand still, and with a `TaskFailure` when it ended in any other way: TARGET_UNREACHABLE, OBSTRUCTED,
+ * LOCALIZATION_LOST, HARDWARE_FAULT, LOW_BATTERY, EMERGENCY_STOP, STATE_CONDITION_FAILED, RESOURCE_BUSY.
+ */
+export interface MotionOperations {
+  /** Drives to the goals in turn; leaves the station first when the robot stands on it. */
+  moveTo(request: MoveRequest, signal: AbortSignal, onStage: StageReporter): Promise<Arrival>;
+  /** Turns in place by `angle` radians; leaves the station first when the robot stands on it. */
+  rotate(
+    request: { operation: string; angle: number; tolerance: number; fence: number },
+    signal: AbortSignal,
+    onStage: StageReporter,
+  ): Promise<Rotation>;
+  /** Drives home and onto the contacts, with retries. */
+  dock(
+    request: { operation: string; fence: number },
+    signal: AbortSignal,
+    onStage: StageReporter,
+  ): Promise<DockResult>;
+  /** Leaves the contacts until clear of the station. Rejects with STATE_CONDITION_FAILED when not docked. */
+  undock(
+    request: { operation: string; fence: number },
+    signal: AbortSignal,
+    onStage: StageReporter,
+  ): Promise<UndockResult>;
+  /** Tells localisation that the robot stands on its station and waits until the lidar agrees. */
+  relocalizeAtStation(
+    signal: AbortSignal,
+  ): Promise<{ pose: Pose; score: number | null; observedAtMs: number }>;
+  /** Holds the running journey; resolves when the wheels stand still. STATE_CONDITION_FAILED when none runs. */
+  pause(signal: AbortSignal): Promise<StopProof & { already: boolean }>;
+  /** Goes on with a held journey; resolves when it is planned anew and moving, or standing at its goal. */
+  resume(signal: AbortSignal): Promise<{ observedAtMs: number; already: boolean }>;
+  /** Stops whatever moves, whoever started it; its operation ends with `StoppedWithProof`. Needs no lease. */
+  stop(reason: string, signal: AbortSignal): Promise<StopProof>;
+  status(): MotionStatus;
+}
