@@ -1,36 +1,22 @@
 /** Everything the executors use. The composition root builds it; nothing here knows of tasks, stores or MQTT. */
 import type { AmrDriver } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
-import type { Point, Pose } from '../config/contracts/geometry.js';
+import type { Pose } from '../config/contracts/geometry.js';
 import type { DomainEvent } from '../config/contracts/wire/events.js';
+import type { RoomResolver } from '../drivers/amr/types.js';
 import type { Speaker } from '../drivers/audio/types.js';
 import type { AirSource, CleaningOperations } from '../state-machines/cleaning-types.js';
 import type { MotionOperations } from '../state-machines/motion-types.js';
 
-export interface Room {
-  id: string;
-  name: string;
-  aliases: readonly string[];
-  /** Where the robot stands when it is "in" the room; `base_link` in the map frame. */
-  goal: Pose;
-}
-
-/** The rooms, as the loaded map knows them. */
-export interface RoomCatalogue {
+/** The rooms of the loaded map, and what may be driven to in it. */
+export interface RoomCatalogue extends RoomResolver {
   /** True while a person edits the map: nothing drives then. */
   readonly editable: boolean;
-  /** Empty when no map, or a map without rooms, is loaded. */
-  rooms(): readonly Room[];
-  /** Pose when docked, and the room it is in; null when the map has no station. */
-  station(): { roomId: string | null; pose: Pose } | null;
   /**
-   * The one room with this id, name or alias, after Unicode normalisation. Throws `Refusal`: UNKNOWN_TARGET,
-   * AMBIGUOUS_TARGET (two rooms match, or only parts of names do: those are suggestions in the message).
+   * Throws `Refusal`: INVALID_PARAMS for a pose off the map; TARGET_UNREACHABLE in unknown space, in an obstacle or
+   * too close to one, or in a keep-out. `field` names the parameter.
    */
-  resolve(query: string): Room;
-  roomAt(point: Point): Room | null;
-  /** Throws `Refusal`: INVALID_PARAMS off the map; TARGET_UNREACHABLE in an obstacle, too close to one, or in a keep-out. */
-  checkPose(pose: Pose): void;
+  checkPose(pose: Pose, field: string): void;
 }
 
 /** Sends the planning context to the cloud. */
