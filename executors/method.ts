@@ -5,6 +5,8 @@
 import type { z } from 'zod';
 import type { Clock } from '../config/contracts/clock.js';
 
+export { StoppedWithProof } from '../config/contracts/stopped.js';
+
 export const RESOURCES = [
   'motion',
   'camera',
@@ -30,17 +32,6 @@ export interface Completion {
   output: Record<string, unknown> | null;
   /** The stage reported with the terminal event, e.g. `navigation.arrived`. */
   stage: string;
-}
-
-/**
- * Thrown by `run` when it ended because its signal was aborted and the physical thing is proven to have stopped.
- * `run` must not throw it before that proof.
- */
-export class StoppedWithProof extends Error {
-  override readonly name = 'StoppedWithProof';
-  constructor(readonly evidence: { stopped: true; observed_at_ms: number } & Record<string, unknown>) {
-    super('stopped');
-  }
 }
 
 export interface RunContext<P> {
