@@ -39,11 +39,8 @@ export interface SessionFacts extends ConnectionFacts {
   subscription_transition_at: number | null;
 }
 
-/** What became of one publish. `lost`: the connection ended first, nothing is known. */
-export type PublishOutcome =
-  | { kind: 'acknowledged' }
-  | { kind: 'refused'; code: number; reason: string }
-  | { kind: 'lost' };
+/** What the broker said to one publish. Silence, when the connection ends first, is no outcome. */
+export type PublishOutcome = { kind: 'acknowledged' } | { kind: 'refused'; code: number; reason: string };
 
 /** Why a connection ended. `code`: reason of a DISCONNECT packet (MQTT 5), or null. */
 export interface DownCause {
@@ -60,9 +57,13 @@ export interface LinkLimits {
 
 /** The session as the publisher sees it. */
 export interface CloudLink {
+  /** Publishing is possible: connected, and the broker has acknowledged the `online` status. */
   readonly up: boolean;
   readonly limits: LinkLimits;
-  /** QoS 1; only while `up`. `topic` is below the device's root. `done` is called exactly once. */
+  /**
+   * QoS 1; only while `up`. `topic` is below the device's root. `done` is called at most once; not at all when the
+   * connection ends first, see `onDown`.
+   */
   publish(
     topic: string,
     payload: string,
@@ -71,7 +72,7 @@ export interface CloudLink {
   ): void;
   /** Ends this connection; the session reconnects with back-off. */
   drop(reason: string): void;
-  /** Called after each CONNACK. */
+  /** Called each time `up` becomes true. */
   onUp(listener: () => void): () => void;
   /** Called once per connection that was up. */
   onDown(listener: (cause: DownCause) => void): () => void;

@@ -57,13 +57,6 @@ export interface CommandMemory {
   hasRoom(): boolean;
 }
 
-/** What a capability card, or its cloud id, stands for. */
-export interface CapabilityBinding {
-  method: string;
-  /** Params that the card fixes; a caller's params may not contradict them. */
-  fixed: Record<string, unknown>;
-}
-
 export interface IntakeDeps {
   deviceId: string;
   clock: Clock;
@@ -74,7 +67,11 @@ export interface IntakeDeps {
   memory: CommandMemory;
   tasks: TaskManager;
   methods: readonly MethodSpec[];
-  capability(id: string): CapabilityBinding | null;
+  /** What a capability card or its cloud id stands for; throws `Refusal` UNKNOWN_CAPABILITY or INVALID_PARAMS. */
+  resolveCapability(
+    id: string,
+    params: Record<string, unknown>,
+  ): { method: string; params: Record<string, unknown> };
   policy: Policy;
   /** How far `issued_at` may lie from the wall clock, ms. */
   windowMs: number;

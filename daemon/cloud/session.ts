@@ -1,0 +1,425 @@
+/**
+ * One MQTT session, kept up. The library carries packets; everything that has to survive or to be judged is here
+ * or in the outbox: each connection is a fresh client with empty stores, so that nothing is queued, replayed or
+ * reordered behind the outbox's back (`reconnectPeriod: 0`, `clean: false`).
+ */
+import type { Duplex } from 'node:stream';
+import { type IClientOptions, type IPublishPacket, MqttClient } from 'mqtt';
+import { type CancelTimer, type Clock, isoWithOffset } from '../../config/contracts/clock.js';
+import { FrameGuard, MAX_PACKET_BYTES } from './frame-guard.js';
+import { StallWatch } from './stall-watch.js';
+import { openTransport } from './transport.js';
+import type { CloudDeps, CloudLink, DownCause, LinkLimits, PublishOutcome, SessionFacts } from './types.js';
+
+/** A connection that lasted this long counts as sound: the back-off starts over after it. */
+const SOUND_MS = 5000;
+/** Commands that the broker may have on their way at once (MQTT 5). */
+const RECEIVE_MAXIMUM = 64;
+/** A refused subscription is tried again after this time. */
+const SUBSCRIBE_RETRY_MS = 30_000;
+const SUBACK_FAILURE = 0x80;
+
+/** One connection from opening the transport to its end. */
+interface Attempt {
+  client: MqttClient;
+  guard: FrameGuard;
+  /** When CONNACK arrived, `mono` ms. */
+  connectedAt: number | null;
+  statusAcknowledged: boolean;
+  /** Reason of a DISCONNECT packet, and the last error, for the log. */
+  code: number | null;
+  error: string | null;
+  watch: StallWatch;
+}
+
+type Deps = Pick<
+  CloudDeps,
+  'clock' | 'networkClock' | 'random' | 'options' | 'bootId' | 'version' | 'onCommand' | 'log' | 'openStream'
+>;
+
+export class MqttSession implements CloudLink {
+  readonly #deps: Deps;
+  readonly #clock: Clock;
+  readonly #root: string;
+  #attempt: Attempt | null = null;
+  #running = false;
+  #failures = 0;
+  #retry: CancelTimer | null = null;
+  #resubscribe: CancelTimer | null = null;
+  #commandsUnderWay = 0;
+  #activity = 0;
+  readonly #upListeners = new Set<() => void>();
+  readonly #downListeners = new Set<(cause: DownCause) => void>();
+  readonly #factListeners = new Set<(facts: SessionFacts) => void>();
+  readonly #counters = {
+    mqtt_connects_total: 0,
+    mqtt_connect_failures_total: 0,
+    mqtt_disconnects_total: 0,
+    mqtt_commands_total: 0,
+    mqtt_commands_not_stored_total: 0,
+    mqtt_unexpected_topics_total: 0,
+    mqtt_packets_cut_total: 0,
+    mqtt_retained_cleared_total: 0,
+  };
+  #facts: SessionFacts = {
+    transport_connected: false,
+    subscription_ready: false,
+    transport_transition_at: null,
+    subscription_transition_at: null,
+    last_transition_at: null,
+    last_publish_ack_at: null,
+    last_publish_error: null,
+  };
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#clock = deps.clock;
+    this.#root = `deviceagent/${deps.options.deviceId}`;
+  }
+
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#connect();
+  }
+
+  /** Says `offline`, sends DISCONNECT, and resolves when the transport has closed, or after `timeoutMs`. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#running = false;
+    this.#retry?.();
+    this.#resubscribe?.();
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#deps.networkClock.after(timeoutMs, resolve);
+      const done = () => {
+        cancel();
+        resolve();
+      };
+      if (attempt.connectedAt === null) {
+        done();
+        return;
+      }
+      attempt.client.once('close', done);
+      attempt.client.publish(`${this.#root}/status`, this.#status('offline'), { qos: 1, retain: true }, () =>
+        attempt.client.end(false),
+      );
+    });
+    this.#ended(attempt, { by: 'us', reason: 'stopped', code: null });
+  }
+
+  get up(): boolean {
+    return this.#running && (this.#attempt?.statusAcknowledged ?? false);
+  }
+
+  get limits(): LinkLimits {
+    const properties = this.#attempt?.client.serverProperties;
+    return {
+      receiveMaximum: properties?.receiveMaximum ?? 65_535,
+      maximumPacketBytes: properties?.maximumPacketSize ?? null,
+    };
+  }
+
+  facts(): SessionFacts {
+    return { ...this.#facts };
+  }
+
+  onUp(listener: () => void): () => void {
+    this.#upListeners.add(listener);
+    return () => this.#upListeners.delete(listener);
+  }
+
+  onDown(listener: (cause: DownCause) => void): () => void {
+    this.#downListeners.add(listener);
+    return () => this.#downListeners.delete(listener);
+  }
+
+  onFacts(listener: (facts: SessionFacts) => void): () => void {
+    this.#factListeners.add(listener);
+    return () => this.#factListeners.delete(listener);
+  }
+
+  publish(
+    topic: string,
+    payload: string,
+    options: { dup: boolean },
+    done: (outcome: PublishOutcome) => void,
+  ): void {
+    const attempt = this.#attempt;
+    if (attempt === null || !this.up) throw new Error('publish while the session is down');
+    this.#activity += 1;
+    attempt.client.publish(
+      `${this.#root}/${topic}`,
+      payload,
+      { qos: 1, dup: options.dup, retain: false },
+      (error) => {
+        if (this.#attempt !== attempt) return;
+        this.#activity += 1;
+        const outcome = outcomeOf(error);
+        if (outcome === null) return;
+        if (outcome.kind === 'acknowledged') this.#facts.last_publish_ack_at = this.#clock.now();
+        else this.noteError(`${topic}: ${outcome.reason}`);
+        done(outcome);
+      },
+    );
+  }
+
+  drop(reason: string): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    this.noteError(reason);
+    this.#ended(attempt, { by: 'us', reason, code: null });
+  }
+
+  /** Stands in the facts as `last_publish_error`. */
+  noteError(text: string): void {
+    this.#facts.last_publish_error = text.slice(0, 200);
+  }
+
+  busy(): number {
+    const connecting = this.#attempt?.watch.hopeful === true ? 1 : 0;
+    return connecting + this.#commandsUnderWay;
+  }
+
+  activity(): number {
+    return this.#activity;
+  }
+
+  counters(): Record<string, number> {
+    return { ...this.#counters };
+  }
+
+  #connect(): void {
+    if (!this.#running || this.#attempt !== null) return;
+    let attempt: Attempt;
+    try {
+      attempt = this.#open();
+    } catch (error) {
+      this.#counters.mqtt_connect_failures_total += 1;
+      this.#deps.log.error(
+        { error: String(error) },
+        'the cloud address cannot be opened; trying again later',
+      );
+      this.#scheduleRetry();
+      return;
+    }
+    this.#attempt = attempt;
+    attempt.watch.start();
+    this.#listen(attempt);
+  }
+
+  #open(): Attempt {
+    const { options } = this.#deps;
+    const inner: Duplex = this.#deps.openStream?.() ?? openTransport(options);
+    const guard = new FrameGuard(inner);
+    const client = new MqttClient(() => guard, this.#clientOptions());
+    const watch = new StallWatch(this.#clock, options.connectTimeoutMs, () =>
+      this.drop('the broker did not answer in time'),
+    );
+    return { client, guard, connectedAt: null, statusAcknowledged: false, code: null, error: null, watch };
+  }
+
+  #clientOptions(): IClientOptions {
+    const { options, networkClock } = this.#deps;
+    return {
+      clientId: options.deviceId,
+      protocolId: 'MQTT',
+      protocolVersion: options.protocol === '5' ? 5 : 4,
+      clean: false,
+      reconnectPeriod: 0,
+      resubscribe: false,
+      queueQoSZero: false,
+      keepalive: options.keepaliveS,
+      // A ping each period whatever else is said: cheaper than re-arming a timer on every PUBACK.
+      reschedulePings: false,
+      connectTimeout: options.connectTimeoutMs,
+      timerVariant: clockTimers(networkClock),
+      ...(options.username === null ? {} : { username: options.username }),
+      ...(options.password === null ? {} : { password: options.password }),
+      will: {
+        topic: `${this.#root}/status`,
+        payload: Buffer.from(this.#status('offline')),
+        qos: 1,
+        retain: true,
+      },
+      ...(options.protocol === '5'
+        ? {
+            properties: {
+              sessionExpiryInterval: options.sessionExpiryS,
+              receiveMaximum: RECEIVE_MAXIMUM,
+              maximumPacketSize: MAX_PACKET_BYTES,
+            },
+          }
+        : {}),
+    };
+  }
+
+  #listen(attempt: Attempt): void {
+    const { client } = attempt;
+    client.handleMessage = (packet, callback) => this.#receive(attempt, packet, callback);
+    client.on('connect', () => this.#connected(attempt));
+    client.on('disconnect', (packet) => {
+      attempt.code = packet.reasonCode ?? null;
+    });
+    client.on('error', (error) => {
+      attempt.error = error.message;
+    });
+    client.on('close', () => {
+      const reason = attempt.error ?? 'the connection closed';
+      this.#ended(attempt, { by: 'peer', reason, code: attempt.code });
+    });
+  }
+
+  #connected(attempt: Attempt): void {
+    if (this.#attempt !== attempt) return;
+    this.#activity += 1;
+    this.#counters.mqtt_connects_total += 1;
+    attempt.connectedAt = this.#clock.mono();
+    this.#setFacts({ transport_connected: true });
+    attempt.client.publish(`${this.#root}/status`, this.#status('online'), { qos: 1, retain: true }, () => {
+      if (this.#attempt !== attempt) return;
+      this.#activity += 1;
+      attempt.watch.stop();
+      attempt.statusAcknowledged = true;
+      this.#deps.log.info({ device_id: this.#deps.options.deviceId }, 'connected to the cloud');
+      for (const listener of this.#upListeners) listener();
+    });
+    this.#subscribe(attempt);
+  }
+
+  #subscribe(attempt: Attempt): void {
+    const topic = `${this.#root}/command`;
+    attempt.client.subscribe(topic, { qos: 1 }, (error, granted) => {
+      if (this.#attempt !== attempt) return;
+      this.#activity += 1;
+      const ready = error === null && (granted ?? []).every(({ qos }) => qos < SUBACK_FAILURE);
+      this.#setFacts({ subscription_ready: ready });
+      if (ready) return;
+      this.#deps.log.warn(
+        { topic, error: error?.message },
+        'the broker refused the subscription; trying again later',
+      );
+      this.#resubscribe?.();
+      this.#resubscribe = this.#clock.after(SUBSCRIBE_RETRY_MS, () => {
+        if (this.#attempt === attempt) this.#subscribe(attempt);
+      });
+    });
+  }
+
+  /** PUBACK is sent by `callback`: only once what the command led to is durable. */
+  #receive(attempt: Attempt, packet: IPublishPacket, callback: () => void): void {
+    this.#activity += 1;
+    if (packet.topic !== `${this.#root}/command`) {
+      this.#counters.mqtt_unexpected_topics_total += 1;
+      callback();
+      return;
+    }
+    this.#counters.mqtt_commands_total += 1;
+    this.#commandsUnderWay += 1;
+    const payload = typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload;
+    this.#deps
+      .onCommand(payload, { retained: packet.retain })
+      .then(
+        () => {
+          if (this.#attempt !== attempt) return;
+          if (packet.retain && payload.length > 0) this.#clearRetained(attempt);
+          callback();
+        },
+        (error: unknown) => {
+          this.#counters.mqtt_commands_not_stored_total += 1;
+          this.#deps.log.error(
+            { error: String(error) },
+            'a command could not be stored; it will be delivered again',
+          );
+          if (this.#attempt === attempt) this.drop('a command could not be stored');
+        },
+      )
+      .finally(() => {
+        this.#commandsUnderWay -= 1;
+        this.#activity += 1;
+      });
+  }
+
+  /** A retained command would come back at every reconnect. */
+  #clearRetained(attempt: Attempt): void {
+    this.#counters.mqtt_retained_cleared_total += 1;
+    attempt.client.publish(`${this.#root}/command`, '', { qos: 1, retain: true });
+  }
+
+  #ended(attempt: Attempt, cause: DownCause): void {
+    if (this.#attempt !== attempt) return;
+    this.#attempt = null;
+    this.#activity += 1;
+    attempt.watch.dispose();
+    this.#resubscribe?.();
+    attempt.client.end(true);
+    attempt.guard.destroy();
+    this.#counters.mqtt_packets_cut_total += attempt.guard.cut;
+    const connectedAt = attempt.connectedAt;
+    if (connectedAt === null) this.#counters.mqtt_connect_failures_total += 1;
+    else this.#counters.mqtt_disconnects_total += 1;
+    if (connectedAt !== null && this.#clock.mono() - connectedAt >= SOUND_MS) this.#failures = 0;
+    this.#deps.log.info({ by: cause.by, reason: cause.reason, code: cause.code }, 'cloud connection ended');
+    this.#setFacts({ transport_connected: false, subscription_ready: false });
+    if (connectedAt !== null) for (const listener of this.#downListeners) listener(cause);
+    if (this.#running) this.#scheduleRetry();
+  }
+
+  /** Exponential, with half of it random, so that a fleet does not come back in step. */
+  #scheduleRetry(): void {
+    const { minMs, maxMs } = this.#deps.options.backoff;
+    const ceiling = Math.min(maxMs, minMs * 2 ** Math.min(this.#failures, 20));
+    this.#failures += 1;
+    this.#retry?.();
+    this.#retry = this.#clock.after(ceiling * (0.5 + 0.5 * this.#deps.random()), () => {
+      this.#retry = null;
+      this.#connect();
+    });
+  }
+
+  #setFacts(change: { transport_connected?: boolean; subscription_ready?: boolean }): void {
+    const facts = this.#facts;
+    const now = this.#clock.now();
+    const next: SessionFacts = { ...facts, ...change };
+    const transport = next.transport_connected !== facts.transport_connected;
+    const subscription = next.subscription_ready !== facts.subscription_ready;
+    if (!transport && !subscription) return;
+    if (transport) next.transport_transition_at = now;
+    if (subscription) next.subscription_transition_at = now;
+    next.last_transition_at = now;
+    this.#facts = next;
+    for (const listener of this.#factListeners) listener(this.facts());
+  }
+
+  #status(state: 'online' | 'offline'): string {
+    const { bootId, version } = this.#deps;
+    return JSON.stringify({ state, since: isoWithOffset(this.#clock.now()), boot_id: bootId, version });
+  }
+}
+
+/** Null: the connection ended before the broker answered. */
+function outcomeOf(error: Error | null | undefined): PublishOutcome | null {
+  if (error === null || error === undefined) return { kind: 'acknowledged' };
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : null;
+  return code === null ? null : { kind: 'refused', code, reason: error.message };
+}
+
+/** The library's keepalive on the clock given here instead of on its own timers. */
+function clockTimers(clock: Clock): NonNullable<Exclude<IClientOptions['timerVariant'], string>> {
+  const timers = new Map<number, CancelTimer>();
+  let next = 1;
+  return {
+    set: (fn, ms) => {
+      const id = next++;
+      timers.set(
+        id,
+        clock.every(ms ?? 1, () => fn()),
+      );
+      return id;
+    },
+    clear: (id) => {
+      timers.get(id)?.();
+      timers.delete(id);
+    },
+  };
+}
