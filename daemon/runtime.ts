@@ -66,6 +66,8 @@ export interface Runtime {
   readonly intake: Intake;
   readonly outbox: OutboxReader;
   readonly amr: AmrDriver;
+  /** Resolves once everything written so far is on disk; an answer that promises something waits for it. */
+  committed(): Promise<void>;
   /** True once the store is open, restart reconciliation is done and commands are accepted. */
   ready(): boolean;
   context(options: { version: 1 | 2; maxBytes?: number }): object;

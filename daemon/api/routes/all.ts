@@ -1,0 +1,19 @@
+import type { Route } from '../http/route.js';
+import { estopRoutes } from './estop.js';
+import { eventRoutes } from './events.js';
+import { outboxRoutes } from './outbox.js';
+import { serviceRoutes } from './service.js';
+import { stateRoutes } from './state.js';
+import { taskRoutes } from './tasks.js';
+import { workflowRoutes } from './workflows.js';
+
+/** Every route of the API except the WebSockets and the console's files. */
+export const allRoutes: readonly Route[] = [
+  ...taskRoutes,
+  ...workflowRoutes,
+  ...eventRoutes,
+  ...stateRoutes,
+  ...outboxRoutes,
+  ...estopRoutes,
+  ...serviceRoutes,
+];

@@ -1,0 +1,75 @@
+/** Tasks: submit, list, show, cancel. */
+import { z } from 'zod';
+import { taskCommandSchema } from '../../../config/contracts/wire/command.js';
+import { refused } from '../http/errors.js';
+import { boolParam, defineRoute, idParams, intParam, type Route } from '../http/route.js';
+import { taskView, viewTask } from '../views.js';
+import { ACCEPTED, command, control } from './command.js';
+
+const submission = taskCommandSchema
+  .pick({ method: true, capability: true, params: true, task: true })
+  .refine((body) => (body.method === undefined) !== (body.capability === undefined), {
+    message: 'exactly one of method and capability is needed',
+    path: ['method'],
+  });
+
+export const listQuery = z.strictObject({
+  active: boolParam().optional(),
+  limit: intParam(1, 500).optional(),
+});
+
+/** Leaves out what was not asked for. */
+export function listFilter(query: z.infer<typeof listQuery>, defaultLimit: number) {
+  const { active, limit = defaultLimit } = query;
+  return active === undefined ? { limit } : { active, limit };
+}
+
+export const taskRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks',
+    tag: 'tasks',
+    summary: 'Submit a task by method or by capability card',
+    scope: 'control',
+    body: submission,
+    responses: { 202: ACCEPTED },
+    handle: (request) => command(request, { kind: 'task', task: {}, ...request.body }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/tasks',
+    tag: 'tasks',
+    summary: 'Tasks, newest first; `active=true` leaves out the ended ones',
+    scope: 'read',
+    query: listQuery,
+    responses: { 200: { description: 'Tasks', schema: z.strictObject({ tasks: z.array(taskView) }) } },
+    handle: ({ query, services }) => ({
+      status: 200,
+      body: { tasks: services.runtime.tasks.listTasks(listFilter(query, 50)).map(viewTask) },
+    }),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/tasks/{id}',
+    tag: 'tasks',
+    summary: 'One task, with its evidence once it ended',
+    scope: 'read',
+    params: idParams,
+    responses: { 200: { description: 'The task', schema: taskView } },
+    handle: ({ params, services }) => {
+      const task = services.runtime.tasks.getTask(params.id);
+      if (task === null) throw refused('NOT_FOUND', 'there is no task with this id', 'id');
+      return { status: 200, body: viewTask(task) };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/tasks/{id}/cancel',
+    tag: 'tasks',
+    summary: 'Cancel a task; CANCELLED comes as an event, after the physical thing has stopped',
+    scope: 'control',
+    params: idParams,
+    responses: { 202: ACCEPTED },
+    handle: (request) => control(request, 'cancelTask', { task_id: request.params.id }),
+  }),
+];

@@ -1,0 +1,12 @@
+/** What a stream needs of a WebSocket; `ws` satisfies it, and tests can be slow on purpose. */
+export interface StreamSocket {
+  readonly bufferedAmount: number;
+  readonly readyState: number;
+  send(data: string, done: (error?: Error) => void): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  on(event: 'pong' | 'close', listener: () => void): unknown;
+}
+
+export const OPEN = 1;
