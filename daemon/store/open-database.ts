@@ -1,0 +1,198 @@
+/** Opens the database file, checks it, moves an unusable one aside and brings the schema up to date. */
+import fs from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import type { Clock } from '../../config/contracts/clock.js';
+import type { Ids } from '../../config/contracts/ids.js';
+import type { Log } from '../../config/contracts/log.js';
+import { APPLICATION_ID, MIGRATIONS } from './schema.js';
+import { StoreError, toStoreError } from './store-error.js';
+
+/** What became of a database that could not be used. */
+export interface MovedAside {
+  /** Where it lies now; its `-wal` lies beside it. */
+  path: string;
+  reason: string;
+}
+
+export interface OpenedDatabase {
+  db: Database.Database;
+  epoch: string;
+  movedAside: MovedAside | null;
+}
+
+interface OpenOptions {
+  file: string;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+/** The file can be read by nobody's version of this program; it has to make room for a new one. */
+class Unusable extends Error {}
+
+/** How long to wait for a dying predecessor to let go of the file, ms. */
+const LOCK_WAIT_MS = 2_000;
+const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
+
+export function openDatabase(options: OpenOptions): OpenedDatabase {
+  prepareDirectory(options.file);
+  let movedAside: MovedAside | null = null;
+  let db: Database.Database;
+  try {
+    db = openChecked(options.file);
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw asStoreError(error, options.file);
+    movedAside = moveAside(options, error.message);
+    db = openFresh(options.file);
+  }
+  return { db, epoch: epochOf(db, options.ids), movedAside };
+}
+
+function prepareDirectory(file: string): void {
+  try {
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    // Made here and not by SQLite, so that nobody but the owner can ever read it.
+    fs.closeSync(fs.openSync(file, 'a', 0o600));
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== 'EACCES' && code !== 'EISDIR' && code !== 'EPERM') throw asStoreError(error, file);
+  }
+}
+
+function openFresh(file: string): Database.Database {
+  try {
+    prepareDirectory(file);
+    return openChecked(file);
+  } catch (error) {
+    throw asStoreError(error, file);
+  }
+}
+
+function openChecked(file: string): Database.Database {
+  let db: Database.Database | null = null;
+  try {
+    db = new Database(file, { timeout: LOCK_WAIT_MS });
+    configure(db);
+    migrate(db);
+    return db;
+  } catch (error) {
+    db?.close();
+    if (error instanceof Unusable) throw error;
+    const reason = unusableReason(error);
+    throw reason === null ? error : new Unusable(reason);
+  }
+}
+
+function configure(db: Database.Database): void {
+  // One owner: a second daemon on the same state directory must not get in.
+  db.pragma('locking_mode = EXCLUSIVE');
+  const application = Number(db.pragma('application_id', { simple: true }));
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (application !== 0 && application !== APPLICATION_ID)
+    throw new Unusable('it belongs to another program');
+  if (version > MIGRATIONS.length) {
+    throw new Unusable(`it has schema version ${version}, and this program knows up to ${MIGRATIONS.length}`);
+  }
+  // Only a new file takes this; it lets the file shrink again later.
+  if (version === 0) db.pragma('auto_vacuum = INCREMENTAL');
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.pragma('foreign_keys = ON');
+  db.pragma('temp_store = MEMORY');
+  db.pragma('cache_size = -8000');
+  db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  if (version > 0) checkIntegrity(db);
+}
+
+/** After a clean end the file is as it was left; after a crash or a power cut it is read through once. */
+function checkIntegrity(db: Database.Database): void {
+  const closed = db.prepare("SELECT value FROM meta WHERE key = 'closed_cleanly'").pluck().get();
+  if (closed === '1') return;
+  const result = db.pragma('quick_check(1)', { simple: true });
+  if (result !== 'ok') throw new Unusable(`its integrity check says: ${String(result)}`);
+}
+
+function migrate(db: Database.Database): void {
+  const from = Number(db.pragma('user_version', { simple: true }));
+  for (let version = from; version < MIGRATIONS.length; version++) {
+    db.transaction(() => {
+      db.exec(MIGRATIONS[version] ?? '');
+      db.pragma(`user_version = ${version + 1}`);
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+    }).immediate();
+  }
+  db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('closed_cleanly', '0')").run();
+}
+
+function unusableReason(error: unknown): string | null {
+  const code = errorCode(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (code === 'SQLITE_NOTADB') return 'it is not a database';
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_IOERR_CORRUPTFS')
+    return `it is damaged: ${message}`;
+  if (code === 'SQLITE_IOERR_READ' || code === 'SQLITE_IOERR_SHORT_READ')
+    return `it cannot be read: ${message}`;
+  // A missing table or column in a file that calls itself current.
+  if (code === 'SQLITE_ERROR') return `its schema is not what its version says: ${message}`;
+  if (code.startsWith('SQLITE_CANTOPEN')) return `it cannot be opened: ${message}`;
+  return null;
+}
+
+function moveAside(options: OpenOptions, reason: string): MovedAside {
+  const target = freeName(options.file, options.clock.wall());
+  try {
+    fs.renameSync(options.file, target);
+    for (const suffix of ['-wal', '-shm']) {
+      if (fs.existsSync(options.file + suffix)) fs.renameSync(options.file + suffix, target + suffix);
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new StoreError(
+      'IO',
+      `the database ${options.file} cannot be used (${reason}) and cannot be moved aside: ${message}`,
+    );
+  }
+  options.log.error(
+    { file: options.file, movedTo: target, reason },
+    'the database cannot be used: it was moved aside and is kept; a new one begins, without the old tasks',
+  );
+  return { path: target, reason };
+}
+
+function freeName(file: string, wallMs: number): string {
+  const stamp = new Date(wallMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  const base = `${file}.unusable-${stamp}`;
+  let name = base;
+  for (let n = 2; fs.existsSync(name); n++) name = `${base}-${n}`;
+  return name;
+}
+
+function epochOf(db: Database.Database, ids: Ids): string {
+  const known = db.prepare("SELECT value FROM meta WHERE key = 'store_epoch'").pluck().get();
+  if (typeof known === 'string') return known;
+  const epoch = ids.make('e');
+  db.prepare("INSERT INTO meta (key, value) VALUES ('store_epoch', ?)").run(epoch);
+  return epoch;
+}
+
+function asStoreError(error: unknown, file: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const known = toStoreError(error);
+  const hint = {
+    FULL: 'the disk is full: free some space',
+    LOCKED: 'another process holds it: is a second daemon running on this state directory?',
+    READ_ONLY: 'the directory is read-only',
+    IO: 'the disk reports errors',
+    CORRUPT: 'a new database is damaged at once: the disk reports errors',
+    CLOSED: 'it is closed',
+    OTHER: 'check the path and its permissions',
+  }[known.code];
+  return new StoreError(known.code, `the database ${file} cannot be opened: ${known.message}; ${hint}`, {
+    cause: error,
+  });
+}
+
+function errorCode(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}

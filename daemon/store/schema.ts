@@ -1,0 +1,139 @@
+/**
+ * The database's schema, as forward migrations. `user_version` counts those that ran. A migration that was ever
+ * released is never changed: a new one is added behind it. Times are robot time, epoch ms, unless named otherwise.
+ */
+
+/** "DAgt": marks the file as ours (`PRAGMA application_id`). */
+export const APPLICATION_ID = 0x44416774;
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  -- Counters of the outbox, written once per commit; see daemon/store/outbox.ts.
+  CREATE TABLE outbox_state (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    next_id INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL,
+    next_telemetry_seq INTEGER NOT NULL,
+    -- Every ordered row up to here was acknowledged.
+    acked_seq INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    telemetry_rows INTEGER NOT NULL,
+    dead_rows INTEGER NOT NULL,
+    dead_bytes INTEGER NOT NULL,
+    published INTEGER NOT NULL,
+    dropped_telemetry INTEGER NOT NULL,
+    dropped_ordered INTEGER NOT NULL
+  );
+  INSERT INTO outbox_state VALUES (1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+  -- Unsent rows, and behind acked_seq a bounded history of sent ones.
+  CREATE TABLE outbox_ordered (
+    seq INTEGER PRIMARY KEY,
+    id INTEGER NOT NULL UNIQUE,
+    topic TEXT NOT NULL,
+    key TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    -- Acknowledged before one of its predecessors was.
+    acked INTEGER NOT NULL,
+    tombstone INTEGER NOT NULL,
+    payload TEXT NOT NULL
+  );
+  CREATE INDEX outbox_ordered_ahead ON outbox_ordered (seq) WHERE acked = 1;
+  CREATE TABLE outbox_responses (
+    id INTEGER PRIMARY KEY,
+    topic TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    payload TEXT NOT NULL
+  );
+  CREATE TABLE outbox_telemetry (
+    id INTEGER PRIMARY KEY,
+    topic TEXT NOT NULL,
+    compact_key TEXT UNIQUE,
+    created_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    payload TEXT NOT NULL
+  );
+  CREATE TABLE dead_letters (
+    id INTEGER PRIMARY KEY,
+    lane TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    seq INTEGER,
+    key TEXT,
+    reason TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    payload TEXT NOT NULL
+  );
+
+  CREATE TABLE timers (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    due_at INTEGER NOT NULL,
+    -- 'duration': so long from when it was set; 'calendar': at that time of the robot's clock.
+    basis TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE snapshots (key TEXT PRIMARY KEY, saved_at INTEGER NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE settings (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+
+  -- keep_until: wall time, epoch ms.
+  CREATE TABLE commands (
+    command_id TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    response TEXT NOT NULL,
+    keep_until INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX commands_keep_until ON commands (keep_until);
+
+  CREATE TABLE tasks (
+    n INTEGER PRIMARY KEY,
+    task_id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    -- Why it is being stopped, while it is: JSON.
+    stopping TEXT,
+    -- What was asked for, JSON; never changes.
+    request TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER,
+    -- How it ended, JSON.
+    outcome TEXT
+  );
+  CREATE INDEX tasks_live ON tasks (n) WHERE ended_at IS NULL;
+
+  CREATE TABLE lease_fences (resource TEXT PRIMARY KEY, fence INTEGER NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE workflows (
+    n INTEGER PRIMARY KEY,
+    workflow_id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    -- The document as it came, who sent it, and the steps with capabilities resolved: JSON.
+    request TEXT NOT NULL,
+    -- How it is ending, while it is, and how it ended: JSON.
+    ending TEXT,
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER
+  );
+  CREATE INDEX workflows_live ON workflows (n) WHERE ended_at IS NULL;
+  -- A step's whole state is one JSON value: it is read and written as a whole.
+  CREATE TABLE workflow_steps (
+    workflow_n INTEGER NOT NULL REFERENCES workflows (n) ON DELETE CASCADE,
+    step_id TEXT NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (workflow_n, step_id)
+  ) WITHOUT ROWID;
+  `,
+];
