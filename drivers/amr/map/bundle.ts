@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Areas, MapBundle, OccupancyGrid } from '../types.js';
+import { areasText, NO_AREAS, parseAreas } from './areas.js';
+import { loadMapFile, mapFileOf, mapYamlText, readText } from './map-server.js';
+import { encodePgm } from './pgm.js';
+
+const AREAS_FILE = 'areas.yaml';
+
+/**
+ * Reads a ROS map and the `areas.yaml` beside it (none: a map without rooms). Reads files synchronously: call it
+ * while the robot stands. Throws `MapError`.
+ */
+export function loadMapBundle(yamlPath: string): MapBundle {
+  const { grid } = loadMapFile(yamlPath);
+  const areasPath = join(dirname(yamlPath), AREAS_FILE);
+  const areas = existsSync(areasPath) ? parseAreas(readText(areasPath), areasPath) : NO_AREAS;
+  return mapBundle(grid, areas);
+}
+
+/** A bundle from a grid in memory. */
+export function mapBundle(grid: OccupancyGrid, areas: Areas): MapBundle {
+  return { id: contentId(grid, areas), grid, areas };
+}
+
+/** Writes `yamlPath`, the image beside it and `areas.yaml`; each file appears whole or not at all. */
+export function saveMapBundle(yamlPath: string, bundle: Pick<MapBundle, 'grid' | 'areas'>): void {
+  const imageName = `${basename(yamlPath).replace(/\.ya?ml$/, '')}.pgm`;
+  const { meta, image } = mapFileOf(bundle.grid, imageName);
+  const folder = dirname(yamlPath);
+  writeWhole(join(folder, imageName), encodePgm(image));
+  writeWhole(join(folder, AREAS_FILE), areasText(bundle.areas));
+  writeWhole(yamlPath, mapYamlText(meta));
+}
+
+function writeWhole(path: string, content: string | Uint8Array): void {
+  const draft = `${path}.new`;
+  writeFileSync(draft, content, { flush: true });
+  renameSync(draft, path);
+}
+
+function contentId(grid: OccupancyGrid, areas: Areas): string {
+  const { x, y, theta } = grid.origin;
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([grid.width, grid.height, grid.resolution, x, y, theta]));
+  hash.update(grid.cells);
+  hash.update(areasText(areas));
+  return `m-${hash.digest('hex').slice(0, 16)}`;
+}
