@@ -62,6 +62,11 @@ export class SuspectRow {
   /** `flights`: rows without PUBACK, oldest first. Returns the row at fault, when that is proven. */
   disconnected(cause: DownCause, flights: ReadonlyMap<number, OutboxRow>): OutboxRow | null {
     this.dispose();
+    if (this.#probeUpTo !== null && !this.#quiet) {
+      // It ended with nothing sent: the network itself is what fails, and waiting for quiet would stop everything.
+      this.#probeUpTo = null;
+      this.#fruitless = 0;
+    }
     const [head] = flights.values();
     if (head === undefined || cause.by !== 'peer') return null;
     if (this.#probeUpTo !== null && this.#quiet && flights.size === 1) return head;
