@@ -89,7 +89,7 @@ export function awaitWheelsStopped(amr: AmrDriver, clock: Clock, limits: StopLim
   return new Promise((resolve, reject) => {
     const look = () => {
       const facts = bodyFacts(amr.state(), clock.now(), limits.freshMs);
-      if (facts.at === null || facts.at < since || !isStill(facts, limits.stillMs)) return;
+      if (facts.at === null || !seenAfter(facts, since) || !isStill(facts, limits.stillMs)) return;
       end();
       resolve({ stopped: true, observedAtMs: facts.at, stoppedForMs: facts.stoppedForMs ?? 0 });
     };
@@ -106,6 +106,14 @@ export function awaitWheelsStopped(amr: AmrDriver, clock: Clock, limits: StopLim
     };
     look();
   });
+}
+
+/** A state made this long after a stop was asked for cannot have been on its way before it, ms. */
+const IN_FLIGHT_MS = 100;
+
+/** True when the facts tell of a time in which a request made at `asked` had already taken effect. */
+export function seenAfter(facts: BodyFacts, asked: number): boolean {
+  return facts.at !== null && facts.at > asked + IN_FLIGHT_MS;
 }
 
 export function isStill(facts: BodyFacts, stillMs: number): boolean {
