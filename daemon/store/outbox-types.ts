@@ -32,6 +32,8 @@ export interface OutboxWriter {
     topic: string,
     key: string | null,
     build: (stamp: LaneStamp & { idempotency_key: string }) => object,
+    /** `droppable`: may be missed when the outbox is full to the brim; it then takes no `seq` and is counted. */
+    options?: { droppable?: boolean },
   ): void;
   appendResponse(topic: string, payload: object): void;
   /** `compactKey`: a newer row with the same key replaces an unsent older one. */
@@ -72,7 +74,10 @@ export interface OutboxReader {
   acknowledged(id: number): void;
   /** A try failed for a reason of this row's own (not of the connection). Returns the number of tries. */
   countAttempt(id: number): number;
-  /** Moves the row to the dead letters; an ordered row leaves a tombstone under the same `seq`. */
+  /**
+   * Moves the row to the dead letters; an ordered row leaves a tombstone under the same `seq` and the same id, so
+   * that `peek(id - 1, 1)` gives the tombstone after the commit (`onAppended` is called).
+   */
   deadLetter(id: number, reason: string): void;
   /** Called (once per commit) after rows were committed. */
   onAppended(listener: () => void): () => void;

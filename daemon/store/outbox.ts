@@ -1,0 +1,495 @@
+/** The durable outbox: rows written in the transaction of what they tell, gone only after PUBACK. */
+import type { Clock } from '../../config/contracts/clock.js';
+import type { Ids } from '../../config/contracts/ids.js';
+import { DeadLetters } from './dead-letters.js';
+import {
+  DEFAULT_OUTBOX_LIMITS,
+  hasRoom,
+  isFull,
+  type OutboxLimits,
+  telemetryToDrop,
+} from './outbox-limits.js';
+import {
+  type LooseRow,
+  loadOutboxState,
+  type OrderedRow,
+  type OutboxState,
+  prepareOutbox,
+} from './outbox-rows.js';
+import type {
+  DeadLetter,
+  LaneStamp,
+  OutboxLane,
+  OutboxReader,
+  OutboxRow,
+  OutboxStats,
+  OutboxWriter,
+} from './outbox-types.js';
+import type { Store } from './store.js';
+import { StoreError } from './store-error.js';
+
+export interface OutboxDeps {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  deviceId: string;
+  bootId: string;
+  limits?: Partial<OutboxLimits>;
+}
+
+/** What has to be known of a row to let it leave. */
+interface Handed {
+  lane: OutboxLane;
+  seq: number | null;
+  bytes: number;
+}
+
+/** A row's own columns and its place in the indexes, roughly; counted on top of its payload. */
+const ROW_OVERHEAD_BYTES = 100;
+/** Handed rows remembered so that their acknowledgement needs no query. */
+const MAX_HANDED = 20_000;
+/** History is cut in pieces, so that no single commit pays for all of it. */
+const TRIM_ROWS = 2_000;
+const TRIM_SLACK = 256;
+
+export class Outbox implements OutboxWriter, OutboxReader {
+  readonly #deps: OutboxDeps;
+  readonly #store: Store;
+  readonly #limits: OutboxLimits;
+  readonly #sql;
+  readonly #dead: DeadLetters;
+  readonly #state: OutboxState;
+  readonly #handed = new Map<number, Handed>();
+  readonly #listeners = new Set<() => void>();
+  /** Ordered rows acknowledged before one of their predecessors, by `seq`. */
+  #ahead: Set<number>;
+  /** Acknowledged since the last commit, by id. */
+  #acks: number[] = [];
+  #dirty = false;
+  #appended = false;
+  #compacted = 0;
+  /** Rows behind these are of the running transaction. */
+  #committedId: number;
+  #committedSeq: number;
+  #ackedId: number;
+  /** Rows up to here are cut from the history. */
+  #trimmedSeq: number;
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps;
+    this.#store = deps.store;
+    this.#limits = { ...DEFAULT_OUTBOX_LIMITS, ...deps.limits };
+    const { db } = deps.store;
+    this.#sql = prepareOutbox(db);
+    this.#state = loadOutboxState(db);
+    this.#ahead = new Set(this.#sql.ackedAhead.all(this.#state.ackedSeq));
+    this.#committedId = this.#state.nextId - 1;
+    this.#committedSeq = this.#state.nextSeq - 1;
+    this.#ackedId = this.#idOf(this.#state.ackedSeq);
+    this.#trimmedSeq = Math.max(0, this.#state.ackedSeq - this.#limits.historyRows);
+    this.#dead = new DeadLetters(this.#sql, {
+      now: () => deps.clock.now(),
+      change: (delta) => this.#change(delta),
+      append: (letter) => this.#appendAgain(letter),
+      isWaiting: (seq) => this.#isUnsent(seq) && !this.#handed.has(this.#idOf(seq)),
+    });
+    deps.store.participate({
+      beforeCommit: () => this.#beforeCommit(),
+      committed: () => this.#committed(),
+    });
+  }
+
+  appendOrdered(
+    topic: string,
+    key: string | null,
+    build: (stamp: LaneStamp & { idempotency_key: string }) => object,
+    options: { droppable?: boolean } = {},
+  ): void {
+    this.#store.join(() => {
+      if (options.droppable === true && isFull(this.#state, this.#limits)) {
+        this.#change({ droppedOrdered: 1 });
+        return;
+      }
+      const event_id = this.#deps.ids.ulid();
+      const idempotency_key = key ?? event_id;
+      const seq = this.#state.nextSeq;
+      this.#insertOrdered(topic, idempotency_key, build({ ...this.#stamp(event_id), seq, idempotency_key }));
+    });
+  }
+
+  appendResponse(topic: string, payload: object): void {
+    this.#store.join(() => this.#insertResponse(topic, JSON.stringify(payload)));
+  }
+
+  appendTelemetry(
+    topic: string,
+    compactKey: string | null,
+    build: (stamp: Omit<LaneStamp, 'seq'> & { telemetry_seq: number; idempotency_key: string }) => object,
+  ): void {
+    this.#store.join(() => {
+      const replaced = compactKey === null ? undefined : this.#sql.telemetryByKey.get(compactKey);
+      if (replaced !== undefined) {
+        this.#removeTelemetry(replaced);
+        this.#compacted++;
+      }
+      const drop = telemetryToDrop(this.#state, this.#limits);
+      if (drop > 0) for (const row of this.#sql.oldestTelemetry.all(drop)) this.#dropTelemetry(row);
+      if (isFull(this.#state, this.#limits)) {
+        this.#change({ droppedTelemetry: 1 });
+        return;
+      }
+      const event_id = this.#deps.ids.ulid();
+      const telemetry_seq = this.#state.nextTelemetrySeq;
+      const payload = build({ ...this.#stamp(event_id), telemetry_seq, idempotency_key: event_id });
+      this.#insertTelemetry(topic, compactKey, JSON.stringify(payload));
+    });
+  }
+
+  hasRoom(): boolean {
+    return hasRoom(this.#state, this.#limits);
+  }
+
+  peek(afterId: number, limit: number): OutboxRow[] {
+    const upTo = this.#committedId;
+    const from = Math.max(afterId, this.#ackedId);
+    const ordered = this.#sql.peekOrdered.all(from, upTo, this.#state.ackedSeq, limit).map(shownOrdered);
+    const responses = this.#sql.peekResponses.all(afterId, upTo, limit).map((r) => shownLoose(r, 'response'));
+    const telemetry = this.#sql.peekTelemetry
+      .all(afterId, upTo, limit)
+      .map((r) => shownLoose(r, 'telemetry'));
+    const rows =
+      responses.length + telemetry.length === 0
+        ? ordered
+        : [...ordered, ...responses, ...telemetry].sort((a, b) => a.id - b.id).slice(0, limit);
+    this.#remember(rows);
+    return rows;
+  }
+
+  acknowledged(id: number): void {
+    this.#acks.push(id);
+    try {
+      this.#store.touch();
+    } catch (error) {
+      // It is kept, and taken with the next commit that succeeds.
+      if (!(error instanceof StoreError)) throw error;
+    }
+  }
+
+  countAttempt(id: number): number {
+    return this.#store.join(() => {
+      const { attemptOrdered, attemptResponse, attemptTelemetry } = this.#sql;
+      for (const statement of [attemptOrdered, attemptResponse, attemptTelemetry]) {
+        if (statement.run(id).changes > 0) return this.#find(id)?.row.attempts ?? 0;
+      }
+      return 0;
+    });
+  }
+
+  deadLetter(id: number, reason: string): void {
+    const found = this.#find(id);
+    if (found === null) return;
+    this.#store.join(() => {
+      if (found.lane === 'ordered') this.#deadLetterOrdered(found.row, reason);
+      else this.#deadLetterLoose(found.row, found.lane, reason);
+    });
+  }
+
+  onAppended(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  stats(): OutboxStats {
+    const s = this.#state;
+    return {
+      depth: s.rows,
+      bytes: s.bytes,
+      oldestAgeMs: s.rows === 0 ? null : this.#oldestAge(),
+      deadLetters: s.deadRows,
+      publishedTotal: s.published,
+      droppedTelemetryTotal: s.droppedTelemetry,
+      nextSeq: s.nextSeq,
+      storeEpoch: this.#store.epoch,
+    };
+  }
+
+  deadLetters(limit: number): DeadLetter[] {
+    return this.#dead.list(limit);
+  }
+
+  requeue(id: number): boolean {
+    return this.#store.join(() => this.#dead.requeue(id));
+  }
+
+  drop(id: number): boolean {
+    return this.#store.join(() => this.#dead.drop(id));
+  }
+
+  /** Committed events of the ordered lane with a greater `seq`, oldest first, sent or not. */
+  recentEvents(since: number, limit: number): { seq: number; topic: string; payload: object }[] {
+    const rows = this.#sql.recent.all(since, this.#committedSeq, limit);
+    return rows.map((row) => ({ seq: row.seq, topic: row.topic, payload: JSON.parse(row.payload) }));
+  }
+
+  counters(): Record<string, number> {
+    const s = this.#state;
+    return {
+      depth: s.rows,
+      bytes: s.bytes,
+      dead_letters: s.deadRows,
+      published_total: s.published,
+      dropped_telemetry_total: s.droppedTelemetry,
+      dropped_ordered_total: s.droppedOrdered,
+      compacted_telemetry_total: this.#compacted,
+    };
+  }
+
+  #stamp(event_id: string): Omit<LaneStamp, 'seq'> {
+    const { deviceId, bootId } = this.#deps;
+    return { event_id, store_epoch: this.#store.epoch, device_id: deviceId, boot_id: bootId };
+  }
+
+  #insertOrdered(topic: string, key: string, payload: object): void {
+    const text = JSON.stringify(payload);
+    const bytes = sizeOf(text);
+    const { nextSeq, nextId } = this.#state;
+    this.#sql.insertOrdered.run(nextSeq, nextId, topic, key, this.#now(), bytes, text);
+    this.#change({ nextSeq: 1, nextId: 1, rows: 1, bytes });
+    this.#appended = true;
+  }
+
+  #insertResponse(topic: string, text: string): void {
+    const bytes = sizeOf(text);
+    this.#sql.insertResponse.run(this.#state.nextId, topic, this.#now(), bytes, text);
+    this.#change({ nextId: 1, rows: 1, bytes });
+    this.#appended = true;
+  }
+
+  #insertTelemetry(topic: string, compactKey: string | null, text: string): void {
+    const bytes = sizeOf(text);
+    this.#sql.insertTelemetry.run(this.#state.nextId, topic, compactKey, this.#now(), bytes, text);
+    this.#change({ nextId: 1, nextTelemetrySeq: 1, rows: 1, telemetryRows: 1, bytes });
+    this.#appended = true;
+  }
+
+  #removeTelemetry(row: LooseRow): void {
+    this.#sql.deleteTelemetry.run(row.id);
+    this.#change({ rows: -1, telemetryRows: -1, bytes: -row.bytes });
+  }
+
+  #dropTelemetry(row: LooseRow): void {
+    this.#removeTelemetry(row);
+    this.#change({ droppedTelemetry: 1 });
+  }
+
+  /** A letter taken out of the dead ones goes to the end of its lane, under its old key and a new `seq`. */
+  #appendAgain(letter: { lane: string; topic: string; key: string | null; payload: string }): void {
+    if (letter.lane === 'response') {
+      this.#insertResponse(letter.topic, letter.payload);
+    } else if (letter.lane === 'telemetry') {
+      this.#insertTelemetry(letter.topic, null, letter.payload);
+    } else {
+      const payload: Record<string, unknown> = JSON.parse(letter.payload);
+      const key = letter.key ?? String(payload.idempotency_key);
+      this.#insertOrdered(letter.topic, key, { ...payload, seq: this.#state.nextSeq });
+    }
+  }
+
+  #deadLetterOrdered(row: OrderedRow, reason: string): void {
+    if (!this.#isUnsent(row.seq)) return;
+    // A broker that refuses even the tombstone leaves the consumer with a gap; the rows behind it still go on.
+    if (row.tombstone === 1) {
+      this.acknowledged(row.id);
+      return;
+    }
+    this.#dead.bury({ ...row, lane: 'ordered', reason });
+    const text = JSON.stringify(tombstoneOf(row, reason));
+    const bytes = sizeOf(text);
+    this.#sql.replaceOrdered.run(text, bytes, 1, row.seq);
+    this.#change({ bytes: bytes - row.bytes });
+    this.#handed.delete(row.id);
+    this.#appended = true;
+  }
+
+  #deadLetterLoose(row: LooseRow, lane: 'response' | 'telemetry', reason: string): void {
+    this.#dead.bury({ ...row, lane, seq: null, key: null, reason });
+    if (lane === 'telemetry') {
+      this.#removeTelemetry(row);
+    } else {
+      this.#sql.deleteResponse.run(row.id);
+      this.#change({ rows: -1, bytes: -row.bytes });
+    }
+  }
+
+  #isUnsent(seq: number): boolean {
+    return seq > this.#state.ackedSeq && !this.#ahead.has(seq);
+  }
+
+  #find(
+    id: number,
+  ): { lane: 'ordered'; row: OrderedRow } | { lane: 'response' | 'telemetry'; row: LooseRow } | null {
+    const ordered = this.#sql.orderedById.get(id);
+    if (ordered !== undefined) return { lane: 'ordered', row: ordered };
+    const response = this.#sql.responseById.get(id);
+    if (response !== undefined) return { lane: 'response', row: response };
+    const telemetry = this.#sql.telemetryById.get(id);
+    return telemetry === undefined ? null : { lane: 'telemetry', row: telemetry };
+  }
+
+  #remember(rows: readonly OutboxRow[]): void {
+    if (this.#handed.size > MAX_HANDED) this.#handed.clear();
+    for (const row of rows) {
+      this.#handed.set(row.id, { lane: row.lane, seq: row.seq, bytes: sizeOf(row.payload) });
+    }
+  }
+
+  #beforeCommit(): void {
+    if (this.#acks.length > 0) this.#takeAcks();
+    this.#trimHistory();
+    if (this.#dirty) this.#sql.saveState.run(this.#state);
+  }
+
+  #committed(): void {
+    this.#dirty = false;
+    for (const id of this.#acks) this.#handed.delete(id);
+    this.#acks = [];
+    this.#committedId = this.#state.nextId - 1;
+    this.#committedSeq = this.#state.nextSeq - 1;
+    if (!this.#appended) return;
+    this.#appended = false;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** All acknowledgements of a turn: usually one number moves, and nothing else is written. */
+  #takeAcks(): void {
+    const before = { state: { ...this.#state }, ahead: new Set(this.#ahead), ackedId: this.#ackedId };
+    this.#store.onUndo(() => {
+      Object.assign(this.#state, before.state);
+      this.#ahead = before.ahead;
+      this.#ackedId = before.ackedId;
+    });
+    this.#dirty = true;
+    for (const id of this.#acks) this.#takeAck(id);
+    if (this.#state.ackedSeq !== before.state.ackedSeq) this.#ackedId = this.#idOf(this.#state.ackedSeq);
+  }
+
+  #takeAck(id: number): void {
+    const row = this.#handed.get(id) ?? this.#lookUp(id);
+    if (row === null) return;
+    const state = this.#state;
+    if (row.lane === 'ordered') {
+      if (row.seq === null || !this.#isUnsent(row.seq)) return;
+      this.#ackOrdered(row.seq);
+    } else {
+      const statement = row.lane === 'response' ? this.#sql.deleteResponse : this.#sql.deleteTelemetry;
+      if (statement.run(id).changes === 0) return;
+      if (row.lane === 'telemetry') state.telemetryRows--;
+    }
+    state.rows--;
+    state.bytes -= row.bytes;
+    state.published++;
+  }
+
+  #ackOrdered(seq: number): void {
+    const state = this.#state;
+    if (seq !== state.ackedSeq + 1) {
+      this.#sql.markAcked.run(seq);
+      this.#ahead.add(seq);
+      return;
+    }
+    state.ackedSeq = seq;
+    while (this.#ahead.delete(state.ackedSeq + 1)) state.ackedSeq++;
+  }
+
+  #lookUp(id: number): Handed | null {
+    const found = this.#find(id);
+    if (found === null) return null;
+    return { lane: found.lane, seq: found.lane === 'ordered' ? found.row.seq : null, bytes: found.row.bytes };
+  }
+
+  #trimHistory(): void {
+    const upTo = this.#state.ackedSeq - this.#limits.historyRows;
+    if (upTo < this.#trimmedSeq + TRIM_SLACK) return;
+    const removed = this.#sql.trimHistory.run(upTo, TRIM_ROWS).changes;
+    const before = this.#trimmedSeq;
+    this.#trimmedSeq = removed < TRIM_ROWS ? upTo : before;
+    this.#store.onUndo(() => {
+      this.#trimmedSeq = before;
+    });
+  }
+
+  #idOf(seq: number): number {
+    const id = this.#store.db.prepare('SELECT id FROM outbox_ordered WHERE seq = ?').pluck().get(seq);
+    return typeof id === 'number' ? id : 0;
+  }
+
+  #oldestAge(): number | null {
+    const candidates = [
+      this.#sql.oldestOrdered.get(this.#state.ackedSeq),
+      this.#sql.oldestResponse.get(),
+      this.#sql.oldestTelemetryAt.get(),
+    ].filter((at) => at !== undefined);
+    return candidates.length === 0 ? null : Math.max(0, this.#now() - Math.min(...candidates));
+  }
+
+  #now(): number {
+    return Math.round(this.#deps.clock.now());
+  }
+
+  #change(delta: Partial<OutboxState>): void {
+    this.#dirty = true;
+    add(this.#state, delta, 1);
+    this.#store.onUndo(() => add(this.#state, delta, -1));
+  }
+}
+
+function add(state: OutboxState, delta: Partial<OutboxState>, sign: 1 | -1): void {
+  for (const name of Object.keys(delta) as (keyof OutboxState)[]) state[name] += sign * (delta[name] ?? 0);
+}
+
+function sizeOf(text: string): number {
+  return Buffer.byteLength(text) + ROW_OVERHEAD_BYTES;
+}
+
+function tombstoneOf(row: OrderedRow, reason: string): object {
+  const original: Record<string, unknown> = JSON.parse(row.payload);
+  return {
+    contract_version: original.contract_version,
+    event_id: original.event_id,
+    seq: row.seq,
+    store_epoch: original.store_epoch,
+    device_id: original.device_id,
+    boot_id: original.boot_id,
+    idempotency_key: row.key,
+    event: 'DEAD_LETTERED',
+    reason,
+  };
+}
+
+function shownOrdered(row: OrderedRow): OutboxRow {
+  return {
+    id: row.id,
+    lane: 'ordered',
+    topic: row.topic,
+    seq: row.seq,
+    idempotencyKey: row.key,
+    payload: row.payload,
+    createdAt: row.created_at,
+    attempts: row.attempts,
+  };
+}
+
+function shownLoose(row: LooseRow, lane: 'response' | 'telemetry'): OutboxRow {
+  return {
+    id: row.id,
+    lane,
+    topic: row.topic,
+    seq: null,
+    idempotencyKey: null,
+    payload: row.payload,
+    createdAt: row.created_at,
+    attempts: row.attempts,
+  };
+}
