@@ -29,7 +29,9 @@ interface Attempt {
   /** Reason of a DISCONNECT packet, and the last error, for the log. */
   code: number | null;
   error: string | null;
+  /** Until the broker has acknowledged the `online` status; until it has answered the subscription. */
   watch: StallWatch;
+  subscribing: StallWatch | null;
 }
 
 type Deps = Pick<
@@ -177,8 +179,9 @@ export class MqttSession implements CloudLink {
   }
 
   busy(): number {
-    const connecting = this.#attempt?.watch.hopeful === true ? 1 : 0;
-    return connecting + this.#commandsUnderWay;
+    const attempt = this.#attempt;
+    const waiting = [attempt?.watch, attempt?.subscribing].filter((watch) => watch?.hopeful === true);
+    return waiting.length + this.#commandsUnderWay;
   }
 
   activity(): number {
@@ -216,7 +219,16 @@ export class MqttSession implements CloudLink {
     const watch = new StallWatch(this.#clock, options.connectTimeoutMs, () =>
       this.drop('the broker did not answer in time'),
     );
-    return { client, guard, connectedAt: null, statusAcknowledged: false, code: null, error: null, watch };
+    return {
+      client,
+      guard,
+      connectedAt: null,
+      statusAcknowledged: false,
+      code: null,
+      error: null,
+      watch,
+      subscribing: null,
+    };
   }
 
   #clientOptions(): IClientOptions {
@@ -289,8 +301,14 @@ export class MqttSession implements CloudLink {
 
   #subscribe(attempt: Attempt): void {
     const topic = `${this.#root}/command`;
+    attempt.subscribing = new StallWatch(this.#clock, this.#deps.options.connectTimeoutMs, () =>
+      this.drop('the broker did not answer the subscription in time'),
+    );
+    attempt.subscribing.start();
     attempt.client.subscribe(topic, { qos: 1 }, (error, granted) => {
       if (this.#attempt !== attempt) return;
+      attempt.subscribing?.dispose();
+      attempt.subscribing = null;
       this.#activity += 1;
       const ready = error === null && (granted ?? []).every(({ qos }) => qos < SUBACK_FAILURE);
       this.#setFacts({ subscription_ready: ready });
@@ -351,6 +369,7 @@ export class MqttSession implements CloudLink {
     this.#attempt = null;
     this.#activity += 1;
     attempt.watch.dispose();
+    attempt.subscribing?.dispose();
     this.#resubscribe?.();
     attempt.client.end(true);
     attempt.guard.destroy();

@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream';
 export interface SimBrokerOptions {
   /** TCP port on 127.0.0.1; 0 picks a free one; null: in memory only. */
   port: number | null;
+  /** Wall milliseconds: how long an unanswered delivery counts as on its way. */
+  wall: () => number;
 }
 
 export interface SimBroker {
@@ -15,6 +17,8 @@ export interface SimBroker {
   start(): Promise<void>;
   /** Closes the listener and every connection. */
   stop(): Promise<void>;
+  /** As `stop`, for good. */
+  close(): Promise<void>;
   /** `keepSessions` false: subscriptions, queued messages and retained messages are forgotten, as after data loss. */
   restart(options: { keepSessions: boolean }): Promise<void>;
   /** Open connections stay open and carry nothing in either direction; so do new ones. */
