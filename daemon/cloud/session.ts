@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import { type IClientOptions, type IPublishPacket, MqttClient } from 'mqtt';
 import { type CancelTimer, type Clock, isoWithOffset } from '../../config/contracts/clock.js';
 import { FrameGuard, MAX_PACKET_BYTES } from './frame-guard.js';
+import { NoStore } from './no-store.js';
 import { StallWatch } from './stall-watch.js';
 import { openTransport } from './transport.js';
 import type { CloudDeps, CloudLink, DownCause, LinkLimits, PublishOutcome, SessionFacts } from './types.js';
@@ -241,6 +242,8 @@ export class MqttSession implements CloudLink {
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
+      outgoingStore: new NoStore(),
+      incomingStore: new NoStore(),
       keepalive: options.keepaliveS,
       // A ping each period whatever else is said: cheaper than re-arming a timer on every PUBACK.
       reschedulePings: false,
@@ -326,6 +329,8 @@ export class MqttSession implements CloudLink {
 
   /** PUBACK is sent by `callback`: only once what the command led to is durable. */
   #receive(attempt: Attempt, packet: IPublishPacket, callback: () => void): void {
+    // Parsed before its connection ended: without PUBACK it is delivered again.
+    if (this.#attempt !== attempt) return;
     this.#activity += 1;
     if (packet.topic !== `${this.#root}/command`) {
       this.#counters.mqtt_unexpected_topics_total += 1;
@@ -371,7 +376,7 @@ export class MqttSession implements CloudLink {
     attempt.watch.dispose();
     attempt.subscribing?.dispose();
     this.#resubscribe?.();
-    attempt.client.end(true);
+    // Not `client.end()`: that would close its stores under packets already parsed.
     attempt.guard.destroy();
     this.#counters.mqtt_packets_cut_total += attempt.guard.cut;
     const connectedAt = attempt.connectedAt;
