@@ -15,6 +15,7 @@ import type {
   Scan,
 } from '../../config/contracts/amr.js';
 import type { Point, Polygon, Pose, Twist } from '../../config/contracts/geometry.js';
+import type { PlanningMap } from './costmap/static-costmap.js';
 
 /** An occupancy grid in the `map` frame. */
 export interface OccupancyGrid {
@@ -76,8 +77,11 @@ export type GridPlan =
 /** Plans without blocking its caller; `pending` counts plans that have not come back (for the lock-step barrier). */
 export interface Planner {
   /** Uses this map from now on; plans in flight for an older one come back `no_map`. */
-  setMap(bundle: MapBundle): void;
-  /** `live`: cells (row-major index) that hold obstacles now and are not in the map. Never rejects. */
+  setMap(map: PlanningMap): void;
+  /**
+   * `live`: cells (row-major index) that hold obstacles now and are not in the map. Rejects with a `Refusal` only
+   * when the planner itself failed.
+   */
   plan(from: Pose, goal: Pose, live: Int32Array): Promise<PlanResult>;
   readonly pending: number;
   /** Named counters: plans, time-outs, restarts. */

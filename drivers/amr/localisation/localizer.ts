@@ -1,0 +1,167 @@
+import type { Scan } from '../../../config/contracts/amr.js';
+import { compose, type Pose, relativeTo } from '../../../config/contracts/geometry.js';
+import { COST_INSCRIBED } from '../costmap/costs.js';
+import type { StaticCostmap } from '../costmap/static-costmap.js';
+import { type Beams, pickBeams } from './beams.js';
+import { DEFAULT_HEALTH, type HealthParams, LocalisationHealth } from './health.js';
+import { LikelihoodField } from './likelihood-field.js';
+import type { Odometry } from './odometry.js';
+import { DEFAULT_FILTER, type Estimate, type FilterParams, ParticleFilter } from './particle-filter.js';
+
+export interface LocalizerParams {
+  filter: FilterParams;
+  health: HealthParams;
+  /** Rays of a scan that the filter uses. */
+  beams: number;
+  /** The filter takes in a scan when the robot has moved this far since the last, metres or radians. */
+  minTravel: number;
+  minTurn: number;
+  /** From the middle of a scan's turn to its time stamp, ms: the pose a scan is compared at. */
+  scanLagMs: number;
+  /** Scans taken in without motion after a pose was set, to find its exact place. */
+  settleScans: number;
+}
+
+export const DEFAULT_LOCALIZER: LocalizerParams = {
+  filter: DEFAULT_FILTER,
+  health: DEFAULT_HEALTH,
+  beams: 120,
+  minTravel: 0.03,
+  minTurn: 0.03,
+  scanLagMs: 50,
+  settleScans: 15,
+};
+
+/** While turning faster than this, rad/s, a scan is smeared and counts for less. */
+const SMEARED_TURN = 0.5;
+/** Particles of a start without an idea. */
+const GLOBAL_PARTICLES = 8000;
+
+/**
+ * Where the robot is on the map: a particle filter corrected by scans, and wheel odometry in between, so that a
+ * pose is there at every control step.
+ */
+export class Localizer {
+  readonly #costmap: StaticCostmap;
+  readonly #odometry: Odometry;
+  readonly #params: LocalizerParams;
+  readonly #filter: ParticleFilter;
+  readonly #health: LocalisationHealth;
+  /** The last estimate and the odometry pose it belongs to. */
+  #estimate: Estimate | null = null;
+  #anchor: Pose = { x: 0, y: 0, theta: 0 };
+  #predictedTo: Pose = { x: 0, y: 0, theta: 0 };
+  #settling = 0;
+  readonly #counters = { scans_matched: 0, scans_checked: 0, times_lost: 0 };
+
+  constructor(
+    costmap: StaticCostmap,
+    odometry: Odometry,
+    random: () => number,
+    params: LocalizerParams = DEFAULT_LOCALIZER,
+  ) {
+    this.#costmap = costmap;
+    this.#odometry = odometry;
+    this.#params = params;
+    this.#filter = new ParticleFilter(new LikelihoodField(costmap), params.filter, random);
+    this.#health = new LocalisationHealth(params.health);
+  }
+
+  /** `base_link` in `map` at the newest wheel sample; null before a pose was set. */
+  pose(): Pose | null {
+    if (this.#estimate === null) return null;
+    return compose(this.#estimate.pose, relativeTo(this.#anchor, this.#odometry.pose));
+  }
+
+  get estimate(): Estimate | null {
+    return this.#estimate;
+  }
+
+  get localized(): boolean | null {
+    return this.#estimate === null ? null : this.#health.localized;
+  }
+
+  get score(): number | null {
+    return this.#health.score;
+  }
+
+  /** Deviations of the estimate: the longer axis in metres, and radians. */
+  spread(): { xy: number; theta: number } | null {
+    if (this.#estimate === null) return null;
+    const { xx, xy, yy, theta } = this.#estimate.covariance;
+    const larger = (xx + yy) / 2 + Math.hypot((xx - yy) / 2, xy);
+    return { xy: Math.sqrt(larger), theta: Math.sqrt(theta) };
+  }
+
+  counters(): Record<string, number> {
+    return { ...this.#counters, particles: this.#filter.count };
+  }
+
+  /** The robot is here, within these deviations. */
+  setPose(pose: Pose, spread: { xy: number; theta: number }): void {
+    this.#filter.init(pose, spread.xy, spread.theta);
+    this.#restart();
+  }
+
+  /** The robot is anywhere on free ground. Scans and some driving will tell. */
+  setUnknown(): void {
+    const free: number[] = [];
+    const { cost } = this.#costmap;
+    for (let i = 0; i < cost.length; i++) if ((cost[i] ?? 255) < COST_INSCRIBED) free.push(i);
+    if (free.length === 0) return;
+    this.#filter.initAnywhere(Int32Array.from(free), GLOBAL_PARTICLES);
+    this.#restart();
+  }
+
+  /** Takes a scan in that was stamped at `mono` ms. */
+  addScan(scan: Scan, mono: number): void {
+    if (this.#estimate === null) return;
+    const beams = pickBeams(scan, this.#params.beams);
+    const odom = this.#odometry.poseAt(mono - this.#params.scanLagMs);
+    if (this.#shouldMatch(odom)) this.#match(beams, odom);
+    const there = compose(this.#estimate.pose, relativeTo(this.#anchor, odom));
+    this.#observe(this.#filter.score(there, beams), beams, mono);
+  }
+
+  #restart(): void {
+    this.#health.reset();
+    this.#anchor = this.#odometry.pose;
+    this.#predictedTo = this.#odometry.pose;
+    this.#settling = this.#params.settleScans;
+    this.#estimate = this.#filter.estimate();
+  }
+
+  #shouldMatch(odom: Pose): boolean {
+    if (this.#settling > 0) {
+      this.#settling--;
+      return true;
+    }
+    const moved = relativeTo(this.#predictedTo, odom);
+    return (
+      Math.hypot(moved.x, moved.y) >= this.#params.minTravel || Math.abs(moved.theta) >= this.#params.minTurn
+    );
+  }
+
+  #match(beams: Beams, odom: Pose): void {
+    this.#counters.scans_matched++;
+    this.#filter.predict(relativeTo(this.#predictedTo, odom));
+    this.#predictedTo = odom;
+    const turning = Math.abs(this.#odometry.twist()?.w ?? 0);
+    const trust = turning <= SMEARED_TURN ? 1 : SMEARED_TURN / turning;
+    this.#filter.update(beams, trust);
+    this.#estimate = this.#filter.estimate();
+    this.#anchor = odom;
+  }
+
+  #observe(score: number | null, beams: Beams, mono: number): void {
+    this.#counters.scans_checked++;
+    const before = this.#health.localized;
+    this.#health.observe(score, beams.count, this.spread()?.xy ?? 0, mono);
+    const { localized } = this.#health;
+    if (localized === false && before !== false) this.#counters.times_lost++;
+    if (localized !== false || this.#estimate === null) return;
+    // Lost: look around the last belief while scans come in, also while standing.
+    this.#filter.inject(this.#estimate.pose, 0.1, 0.4, 0.4);
+    this.#settling = Math.max(this.#settling, 1);
+  }
+}
