@@ -1,0 +1,77 @@
+/** Writes the e-stop down after it changed, in order, and again when that failed. */
+import type { Clock } from '../../config/contracts/clock.js';
+import { delay } from '../../config/contracts/clock.js';
+import type { EstopState } from './safety/safety-guard.js';
+
+/** Tries for one change, and the pause between them, ms. */
+const TRIES = 5;
+const PAUSE_MS = 400;
+
+export class EstopLatch {
+  readonly #save: (estop: EstopState) => Promise<void>;
+  readonly #clock: Clock;
+  #newest: EstopState;
+  #durable: EstopState;
+  #working: Promise<void> | null = null;
+  #writing = 0;
+  #failures = 0;
+
+  /** `initial`: what the file says. */
+  constructor(clock: Clock, initial: EstopState, save: (estop: EstopState) => Promise<void>) {
+    this.#clock = clock;
+    this.#save = save;
+    this.#newest = initial;
+    this.#durable = initial;
+  }
+
+  changed(estop: EstopState): void {
+    if (sameEstop(estop, this.#newest)) return;
+    this.#newest = estop;
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+    });
+  }
+
+  /** Resolves when what was last reported is on disk, or was given up; false in the second case. */
+  async settled(): Promise<boolean> {
+    await this.#working;
+    return sameEstop(this.#durable, this.#newest);
+  }
+
+  /** Writes under way; pauses between tries do not count, time has to pass for them. */
+  get busy(): number {
+    return this.#writing;
+  }
+
+  counters(): Record<string, number> {
+    return { estop_save_failures: this.#failures };
+  }
+
+  async #work(): Promise<void> {
+    for (let left = TRIES; left > 0 && !sameEstop(this.#durable, this.#newest); left--) {
+      const estop = this.#newest;
+      const saved = await this.#try(estop);
+      if (saved) {
+        this.#durable = estop;
+        left = TRIES;
+      } else if (left > 1) await delay(this.#clock, PAUSE_MS);
+    }
+  }
+
+  async #try(estop: EstopState): Promise<boolean> {
+    this.#writing += 1;
+    try {
+      await this.#save(estop);
+      return true;
+    } catch {
+      this.#failures += 1;
+      return false;
+    } finally {
+      this.#writing -= 1;
+    }
+  }
+}
+
+function sameEstop(a: EstopState, b: EstopState): boolean {
+  return a.latched === b.latched && a.by === b.by && a.at === b.at;
+}

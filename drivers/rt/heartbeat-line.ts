@@ -1,0 +1,111 @@
+/**
+ * The line for the daemon's heartbeat: a Unix socket beside the IPC channel, written by a thread of the daemon
+ * that does nothing else, so that a busy main loop does not look like a dead one. One JSON line per beat, which
+ * is answered with the same line.
+ */
+import { createHash } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The one line there is; anything else is not from the daemon. */
+const BEAT_LINE = /^\{"t":"heartbeat","beat":(\d{1,15})\}$/;
+
+/** A Unix socket's address holds 108 bytes, its end included. */
+const MAX_SOCKET_PATH = 100;
+const MAX_LINE = 200;
+
+export function heartbeatSocketPath(stateDir: string): string {
+  const path = join(stateDir, 'rt-heartbeat.sock');
+  if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) return path;
+  const hash = createHash('sha256').update(stateDir).digest('hex').slice(0, 16);
+  return join(tmpdir(), `deviceagent-${hash}-heartbeat.sock`);
+}
+
+export function heartbeatLine(beat: number): string {
+  return `${JSON.stringify({ t: 'heartbeat', beat })}\n`;
+}
+
+/** The beat in a line, or null when it is anything else. */
+export function parseHeartbeat(line: string): number | null {
+  const digits = BEAT_LINE.exec(line)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** Splits what arrives into lines; `reject` is called for a line that is too long to be a beat. */
+export function lineSplitter(onLine: (line: string) => void, reject: () => void): (text: string) => void {
+  let rest = '';
+  return (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE) reject();
+    else for (const line of lines) onLine(line);
+  };
+}
+
+export interface HeartbeatListener {
+  onBeat(): void;
+  /** The daemon's end closed: no beat will come until it connects again. */
+  onLost(): void;
+}
+
+export class HeartbeatServer {
+  readonly #path: string;
+  readonly #listener: HeartbeatListener;
+  #server: Server | null = null;
+  #current: Socket | null = null;
+
+  constructor(path: string, listener: HeartbeatListener) {
+    this.#path = path;
+    this.#listener = listener;
+  }
+
+  start(): Promise<void> {
+    // A socket left by a predecessor that was killed.
+    rmSync(this.#path, { force: true });
+    const server = createServer((socket) => this.#serve(socket));
+    this.#server = server;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.#path, () => {
+        chmodSync(this.#path, 0o600);
+        resolve();
+      });
+    });
+  }
+
+  stop(): void {
+    this.#current?.destroy();
+    this.#server?.close();
+  }
+
+  /** The newest connection counts; an older one that closes means nothing any more. */
+  #serve(socket: Socket): void {
+    this.#current?.destroy();
+    this.#current = socket;
+    socket.setEncoding('utf8');
+    const take = lineSplitter(
+      (line) => this.#onLine(socket, line),
+      () => socket.destroy(),
+    );
+    socket.on('data', (text: string) => take(text));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      if (this.#current !== socket) return;
+      this.#current = null;
+      this.#listener.onLost();
+    });
+  }
+
+  #onLine(socket: Socket, line: string): void {
+    const beat = parseHeartbeat(line);
+    if (beat === null) {
+      socket.destroy();
+      return;
+    }
+    if (this.#current !== socket) return;
+    this.#listener.onBeat();
+    socket.write(heartbeatLine(beat));
+  }
+}

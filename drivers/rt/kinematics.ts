@@ -1,0 +1,104 @@
+/** From a wished twist to wheel speeds that are allowed: limits, ramps, and the wheels of a differential drive. */
+import type { Scan } from '../../config/contracts/amr.js';
+import type { Twist } from '../../config/contracts/geometry.js';
+import type { DirectionLimits } from './safety/failsafe-table.js';
+
+export const STANDSTILL: Twist = { v: 0, w: 0 };
+
+/** Largest speeds and changes of speed: m/s, rad/s, m/s², rad/s². */
+export interface MotionLimits {
+  maxSpeed: number;
+  maxTurn: number;
+  maxAccel: number;
+  maxDecel: number;
+  maxTurnAccel: number;
+}
+
+/** Free way ahead and behind in the robot's own width, metres from its hull; null without a scan. */
+export interface FreeWay {
+  forward: number | null;
+  backward: number | null;
+}
+
+export function isStandstill(twist: Twist): boolean {
+  return twist.v === 0 && twist.w === 0;
+}
+
+/** Keeps a twist within the body's limits and within what the safety layer allows in each direction. */
+export function limitTwist(twist: Twist, body: MotionLimits, allowed: DirectionLimits): Twist {
+  const forward = Math.min(body.maxSpeed, allowed.forward ?? body.maxSpeed);
+  const backward = Math.min(body.maxSpeed, allowed.backward ?? body.maxSpeed);
+  const turn = Math.min(body.maxTurn, allowed.turn ?? body.maxTurn);
+  return { v: clamp(twist.v, -backward, forward), w: clamp(twist.w, -turn, turn) };
+}
+
+/**
+ * One step from `from` towards `to` over `dt` seconds. Slowing down may be harder than speeding up; a change of
+ * direction passes through zero.
+ */
+export function rampTwist(from: Twist, to: Twist, limits: MotionLimits, dt: number): Twist {
+  return {
+    v: ramp(from.v, to.v, limits.maxAccel * dt, limits.maxDecel * dt),
+    w: ramp(from.w, to.w, limits.maxTurnAccel * dt, limits.maxTurnAccel * dt),
+  };
+}
+
+function ramp(from: number, to: number, up: number, down: number): number {
+  if (from !== 0 && Math.sign(to) !== Math.sign(from)) {
+    return Math.abs(from) <= down ? 0 : from - Math.sign(from) * down;
+  }
+  const step = Math.abs(to) > Math.abs(from) ? up : down;
+  return Math.abs(to - from) <= step ? to : from + Math.sign(to - from) * step;
+}
+
+/**
+ * Wheel speeds, m/s, of a twist for wheels `wheelBase` metres apart. Where a wheel would be too fast both are
+ * slowed alike, so that the curve stays the same.
+ */
+export function wheelSpeeds(
+  twist: Twist,
+  wheelBase: number,
+  maxWheelSpeed: number,
+): { left: number; right: number } {
+  const left = twist.v - (twist.w * wheelBase) / 2;
+  const right = twist.v + (twist.w * wheelBase) / 2;
+  const fastest = Math.max(Math.abs(left), Math.abs(right));
+  const scale = fastest > maxWheelSpeed ? maxWheelSpeed / fastest : 1;
+  return { left: left * scale, right: right * scale };
+}
+
+/** Slowest that nearness alone makes the robot go, m/s: contact at this speed is the bumper's business. */
+const CREEP = 0.12;
+/** Where it wants to stand before an obstacle, metres from the hull. */
+const STOP_SHORT = 0.03;
+
+/** Limits the speed towards an obstacle to one from which half the braking power stops in time. */
+export function slowNearObstacles(twist: Twist, way: FreeWay, maxDecel: number): Twist {
+  const free = twist.v >= 0 ? way.forward : way.backward;
+  if (free === null) return twist;
+  const safe = Math.max(CREEP, Math.sqrt(maxDecel * Math.max(0, free - STOP_SHORT)));
+  return { v: clamp(twist.v, -safe, safe), w: twist.w };
+}
+
+/** Measures the corridor that a round robot of this radius (m) needs, straight ahead and behind. */
+export function freeWay(scan: Scan, radius: number): FreeWay {
+  let forward = Number.POSITIVE_INFINITY;
+  let backward = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < scan.ranges.length; i++) {
+    const range = scan.ranges[i];
+    // Nothing real lies inside the hull; NaN fails the comparison too.
+    if (range === undefined || !(range > radius && range <= scan.rangeMax)) continue;
+    const angle = scan.angleMin + i * scan.angleIncrement;
+    const y = range * Math.sin(angle);
+    if (Math.abs(y) >= radius) continue;
+    const x = range * Math.cos(angle);
+    const gap = Math.abs(x) - Math.sqrt(radius * radius - y * y);
+    if (x > 0) forward = Math.min(forward, gap);
+    else backward = Math.min(backward, gap);
+  }
+  return { forward, backward };
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}

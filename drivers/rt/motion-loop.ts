@@ -1,0 +1,290 @@
+/**
+ * The control loop: twenty times a second it asks the navigator what the wheels shall do, cuts that down to what
+ * the safety layer, the body and the way ahead allow, and sends it. It is the only part that makes wheels turn.
+ */
+import type { ActionUpdate, MotionAction, Scan } from '../../config/contracts/amr.js';
+import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
+import type { Twist } from '../../config/contracts/geometry.js';
+import type { Navigator, NavigatorInput } from '../amr/types.js';
+import type { BaseDriver, BaseFrame } from '../serial/types.js';
+import { CycleStats } from './cycle-stats.js';
+import { DrivePower } from './drive-power.js';
+import {
+  type FreeWay,
+  freeWay,
+  isStandstill,
+  limitTwist,
+  type MotionLimits,
+  rampTwist,
+  STANDSTILL,
+  slowNearObstacles,
+  wheelSpeeds,
+} from './kinematics.js';
+import type { SafetyGuard } from './safety/safety-guard.js';
+
+/** The robot's body and what it may do: metres, m/s, rad/s, m/s², rad/s². */
+export interface MotionBody extends MotionLimits {
+  radius: number;
+  wheelBase: number;
+  maxWheelSpeed: number;
+}
+
+export interface MotionLoopOptions {
+  clock: Clock;
+  base: BaseDriver;
+  navigator: Navigator;
+  guard: SafetyGuard;
+  body: MotionBody;
+  onUpdate: (update: ActionUpdate) => void;
+  /** Called at the end of each cycle with its number. */
+  onCycle: (cycle: number) => void;
+  /** The wheels went on turning although they were told to stand still, and the drive was cut. */
+  onStopFailed: () => void;
+}
+
+export const CONTROL_PERIOD_MS = 50;
+/** Wheels told to stand still must do so within this time, ms; otherwise the drive is cut. */
+const STOP_CONFIRM_MS = 1000;
+/** A standstill that nobody confirms is repeated in every cycle for this long, then once a second, ms. */
+const REPEAT_STOP_MS = 3000;
+/** A new action waits this long for the stop that is under way, ms. */
+const START_WAIT_MS = 1500;
+
+interface Waiting {
+  id: string;
+  action: MotionAction;
+  since: number;
+}
+
+export class MotionLoop {
+  readonly #clock: Clock;
+  readonly #base: BaseDriver;
+  readonly #navigator: Navigator;
+  readonly #guard: SafetyGuard;
+  readonly #body: MotionBody;
+  readonly #power: DrivePower;
+  readonly #options: MotionLoopOptions;
+  readonly #stats = new CycleStats(CONTROL_PERIOD_MS);
+  readonly #counters = { motion_not_finite: 0, motion_held_back: 0, stops_unconfirmed: 0 };
+  #cancel: CancelTimer = () => {};
+  #dueMono = 0;
+  #lastMono = 0;
+  #cycle = 0;
+  #frame: BaseFrame | null = null;
+  #scan: Scan | null = null;
+  #way: FreeWay = { forward: null, backward: null };
+  #command: Twist = STANDSTILL;
+  /** When the wheels were last told to stand still after they had been driven; null while they drive. */
+  #standstillSince: number | null = null;
+  #stopChecked = true;
+  #waiting: Waiting | null = null;
+  readonly #dropped: Waiting[] = [];
+
+  constructor(options: MotionLoopOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#base = options.base;
+    this.#navigator = options.navigator;
+    this.#guard = options.guard;
+    this.#body = options.body;
+    this.#power = new DrivePower(options.clock, options.base);
+  }
+
+  start(): void {
+    this.#lastMono = this.#clock.mono();
+    this.#dueMono = this.#lastMono;
+    this.#arm();
+  }
+
+  /** Ends the loop; the caller stops the base. */
+  stop(): void {
+    this.#cancel();
+  }
+
+  onFrame(frame: BaseFrame): void {
+    this.#frame = frame;
+    this.#power.onFrame(frame.driveEnabled);
+  }
+
+  onScan(scan: Scan): void {
+    this.#scan = scan;
+    this.#way = freeWay(scan, this.#body.radius);
+  }
+
+  onBaseLink(connected: boolean): void {
+    if (!connected) this.#frame = null;
+    this.#power.onLink();
+  }
+
+  /** Begins an action, after the stop that the safety layer has under way, if there is one. */
+  begin(id: string, action: MotionAction): void {
+    if (this.#waiting?.id !== id) this.#dropWaiting();
+    this.#waiting = null;
+    this.#power.release();
+    if (this.#guard.verdict.stopping.length > 0) {
+      this.#waiting = { id, action, since: this.#clock.mono() };
+      return;
+    }
+    this.#hand(id, action);
+  }
+
+  /** Brakes whatever runs, and forgets what waits. */
+  brake(reason: string): void {
+    this.#dropWaiting();
+    this.#navigator.stop(reason);
+  }
+
+  /** The action that runs or waits for its turn. */
+  get action(): { id: string; kind: MotionAction['kind'] } | null {
+    const waiting = this.#waiting;
+    return waiting === null ? this.#navigator.state().action : { id: waiting.id, kind: waiting.action.kind };
+  }
+
+  counters(): Record<string, number> {
+    return { ...this.#counters, ...this.#stats.counters(), ...this.#power.counters() };
+  }
+
+  /** Due times lie on a grid, so that the loop keeps its rate however late a single cycle is. */
+  #arm(): void {
+    const now = this.#clock.mono();
+    this.#dueMono += CONTROL_PERIOD_MS;
+    if (this.#dueMono < now) {
+      this.#dueMono += Math.ceil((now - this.#dueMono) / CONTROL_PERIOD_MS) * CONTROL_PERIOD_MS;
+    }
+    const due = this.#dueMono;
+    this.#cancel = this.#clock.after(due - now, () => {
+      this.#stats.began(Math.max(0, this.#clock.mono() - due));
+      this.#arm();
+      this.#runCycle();
+    });
+  }
+
+  #runCycle(): void {
+    const mono = this.#clock.mono();
+    const dt = Math.min(mono - this.#lastMono, 2 * CONTROL_PERIOD_MS) / 1000;
+    this.#lastMono = mono;
+    const trusted = this.#guard.check();
+    const wish = this.#stepNavigator(mono);
+    if (trusted) {
+      this.#letWaitingBegin(mono);
+      this.#switchPower();
+      this.#drive(wish, dt, mono);
+    }
+    this.#reportDropped();
+    this.#cycle += 1;
+    this.#options.onCycle(this.#cycle);
+  }
+
+  #stepNavigator(mono: number): Twist {
+    const level = this.#guard.takeWorstLevel();
+    if (level === 'CUT') this.#command = STANDSTILL;
+    const output = this.#navigator.step(this.#input(mono, level));
+    for (const update of output.updates) this.#options.onUpdate(update);
+    const state = this.#navigator.state();
+    this.#guard.navigation(state.localized, state.action?.kind === 'followPath');
+    if (Number.isFinite(output.twist.v) && Number.isFinite(output.twist.w)) return output.twist;
+    this.#counters.motion_not_finite += 1;
+    return STANDSTILL;
+  }
+
+  #input(mono: number, safety: NavigatorInput['safety']): NavigatorInput {
+    const frame = this.#frame;
+    const scan = this.#scan;
+    this.#scan = null;
+    return {
+      mono,
+      now: this.#clock.now(),
+      wheels: frame === null ? null : { mono: frame.mono, left: frame.wheelLeft, right: frame.wheelRight },
+      scan,
+      ir: { omni: frame?.irOmni ?? 0, left: frame?.irLeft ?? 0, right: frame?.irRight ?? 0 },
+      docked: frame?.docked ?? null,
+      bumps: { left: frame?.bumpLeft ?? false, right: frame?.bumpRight ?? false },
+      safety,
+    };
+  }
+
+  #hand(id: string, action: MotionAction): void {
+    // What happened before belongs to the action that this one replaces.
+    this.#guard.takeWorstLevel();
+    this.#navigator.start(id, action);
+  }
+
+  #letWaitingBegin(mono: number): void {
+    const waiting = this.#waiting;
+    if (waiting === null) return;
+    const stopped = this.#guard.verdict.stopping.length === 0;
+    if (!stopped && mono - waiting.since < START_WAIT_MS) return;
+    this.#waiting = null;
+    this.#hand(waiting.id, waiting.action);
+  }
+
+  #dropWaiting(): void {
+    if (this.#waiting !== null) this.#dropped.push(this.#waiting);
+    this.#waiting = null;
+  }
+
+  /** Actions that never began end like the others: `stopped`, once the wheels stand still. */
+  #reportDropped(): void {
+    if (this.#dropped.length === 0 || !this.#guard.stillProven) return;
+    const at = this.#clock.now();
+    const { pose, stoppedSince } = this.#navigator.state();
+    const stoppedForMs = stoppedSince === null ? 0 : Math.max(0, at - stoppedSince);
+    for (const { id, action } of this.#dropped.splice(0)) {
+      this.#options.onUpdate({ id, kind: action.kind, at, status: 'stopped', pose, stoppedForMs });
+    }
+  }
+
+  #switchPower(): void {
+    this.#power.update({
+      forbidden: this.#guard.driveForbidden,
+      wanted: this.action !== null || !isStandstill(this.#command),
+      docked: this.#frame?.docked ?? null,
+    });
+  }
+
+  #drive(wish: Twist, dt: number, mono: number): void {
+    const cut = this.#guard.verdict.level === 'CUT';
+    const next = cut ? STANDSTILL : rampTwist(this.#command, this.#allowed(wish), this.#body, dt);
+    if (isStandstill(next)) {
+      this.#standStill(mono, cut);
+      return;
+    }
+    this.#command = next;
+    this.#standstillSince = null;
+    this.#stopChecked = false;
+    this.#guard.commanded(true);
+    const wheels = wheelSpeeds(next, this.#body.wheelBase, this.#body.maxWheelSpeed);
+    this.#base.driveWheels(wheels.left, wheels.right);
+  }
+
+  /** What may be driven of a wish: nothing while settling, or while the base does not take commands. */
+  #allowed(wish: Twist): Twist {
+    const { level, limits } = this.#guard.verdict;
+    if (level !== 'OK' || this.#frame?.driveEnabled !== true) return STANDSTILL;
+    const allowed = slowNearObstacles(limitTwist(wish, this.#body, limits), this.#way, this.#body.maxDecel);
+    if (!isStandstill(wish) && isStandstill(allowed)) this.#counters.motion_held_back += 1;
+    return allowed;
+  }
+
+  /** Says "stand still" until the wheels are seen to do so. */
+  #standStill(mono: number, cut: boolean): void {
+    this.#command = STANDSTILL;
+    this.#guard.commanded(false);
+    this.#standstillSince ??= mono;
+    if (this.#guard.stillProven) {
+      this.#stopChecked = true;
+      return;
+    }
+    const since = mono - this.#standstillSince;
+    if (since > REPEAT_STOP_MS && this.#cycle % Math.round(1000 / CONTROL_PERIOD_MS) !== 0) return;
+    if (cut) this.#base.stopNow();
+    else this.#base.driveWheels(0, 0);
+    if (since > STOP_CONFIRM_MS && !this.#stopChecked) {
+      this.#stopChecked = true;
+      this.#counters.stops_unconfirmed += 1;
+      this.#base.stopNow();
+      this.#power.cut();
+      this.#options.onStopFailed();
+    }
+  }
+}

@@ -1,0 +1,191 @@
+/** Obeys or refuses what the daemon asks of the motion process, and answers each request once. */
+import { describeZodError, Refusal, shown } from '../../config/contracts/errors.js';
+import type { ReasonCode } from '../../config/contracts/reason-codes.js';
+import type { RtRequest, RtToDaemon } from '../../config/contracts/rt-protocol.js';
+import type { MapBundle, Navigator } from '../amr/types.js';
+import type { BaseDriver } from '../serial/types.js';
+import type { EstopLatch } from './estop-latch.js';
+import type { MotionLoop } from './motion-loop.js';
+import type { PoseKeeper } from './pose-keeper.js';
+import { daemonToRtSchema, requestOutlineSchema } from './requests.js';
+import type { SafetyGuard } from './safety/safety-guard.js';
+
+export interface RequestHandlerParts {
+  base: Pick<BaseDriver, 'connected'>;
+  navigator: Navigator;
+  guard: SafetyGuard;
+  loop: MotionLoop;
+  latch: EstopLatch;
+  poses: PoseKeeper;
+  /** Throws with a message for people. */
+  loadMap: (mapYaml: string) => MapBundle;
+  send: (message: RtToDaemon) => void;
+}
+
+/** Plans that may be under way at the same time. */
+const MAX_PLANS = 4;
+
+export class RequestHandler {
+  readonly #parts: RequestHandlerParts;
+  readonly #counters = { messages_invalid: 0, stale_fences: 0 };
+  #newestFence = Number.NEGATIVE_INFINITY;
+  #plans = 0;
+
+  constructor(parts: RequestHandlerParts) {
+    this.#parts = parts;
+  }
+
+  onMessage(raw: unknown): void {
+    const parsed = daemonToRtSchema.safeParse(raw);
+    if (!parsed.success) {
+      this.#refuseInvalid(raw, describeZodError(parsed.error, raw).message);
+    } else if (parsed.data.t === 'heartbeat') {
+      this.#parts.guard.onHeartbeat();
+      this.#parts.send({ t: 'heartbeat', beat: parsed.data.beat });
+    } else {
+      this.#handle(parsed.data.n, parsed.data.request);
+    }
+  }
+
+  /** Plans under way. */
+  get busy(): number {
+    return this.#plans;
+  }
+
+  counters(): Record<string, number> {
+    return { ...this.#counters };
+  }
+
+  /** A stop is obeyed however wrong the rest of the message is. */
+  #refuseInvalid(raw: unknown, message: string): void {
+    this.#counters.messages_invalid += 1;
+    const outline = requestOutlineSchema.safeParse(raw);
+    if (!outline.success) {
+      this.#log('warn', `a message was not understood: ${message}`);
+      return;
+    }
+    const { n, request } = outline.data;
+    if (request.op === 'stop') this.#parts.loop.brake('stop');
+    if (request.op === 'estop') this.#parts.guard.pressEstop('unknown');
+    this.#refuse(n, 'INVALID_PARAMS', message);
+  }
+
+  #handle(n: number, request: RtRequest): void {
+    try {
+      const answered = this.#obey(n, request);
+      if (answered === 'now') this.#accept(n);
+    } catch (error) {
+      if (error instanceof Refusal) this.#refuse(n, error.reason, error.message);
+      else this.#refuse(n, 'INTERNAL_ERROR', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Throws a `Refusal`. */
+  #obey(n: number, request: RtRequest): 'now' | 'later' {
+    const { guard, loop, navigator } = this.#parts;
+    switch (request.op) {
+      case 'start':
+        this.#admit(request.fence);
+        loop.begin(request.id, request.action);
+        return 'now';
+      case 'stop':
+        loop.brake(request.reason);
+        return 'now';
+      case 'estop':
+        guard.pressEstop(request.by);
+        this.#acceptWhenLatched(n);
+        return 'later';
+      case 'releaseEstop':
+        this.#release(request.by);
+        this.#acceptWhenLatched(n);
+        return 'later';
+      case 'plan':
+        this.#plan(n, request.request);
+        return 'later';
+      case 'loadMap':
+        this.#loadMap(request.mapYaml);
+        return 'now';
+      case 'relocalize':
+        navigator.relocalize(request.pose);
+        return 'now';
+    }
+  }
+
+  #admit(fence: number): void {
+    if (fence < this.#newestFence) {
+      this.#counters.stale_fences += 1;
+      throw new Refusal(
+        'RESOURCE_BUSY',
+        `fence ${fence} is older than ${this.#newestFence}: the motion lease has moved on`,
+      );
+    }
+    this.#newestFence = fence;
+    if (this.#parts.guard.state().estop.latched) {
+      throw new Refusal('EMERGENCY_STOP', 'the emergency stop is latched; a person has to release it');
+    }
+    if (!this.#parts.base.connected) throw new Refusal('HARDWARE_FAULT', 'the base is not connected');
+  }
+
+  #release(by: string): void {
+    if (!this.#parts.guard.releaseEstop()) {
+      throw new Refusal('ILLEGAL_STATE', 'the emergency stop button of the base is still pressed');
+    }
+    this.#log('info', `emergency stop released by ${by}`);
+  }
+
+  #acceptWhenLatched(n: number): void {
+    void this.#parts.latch.settled().then((durable) => {
+      if (!durable) this.#log('error', 'the e-stop could not be written down: after a restart it is unknown');
+      this.#accept(n);
+    });
+  }
+
+  #plan(n: number, request: Parameters<Navigator['plan']>[0]): void {
+    if (this.#plans >= MAX_PLANS) throw new Refusal('RESOURCE_BUSY', `${MAX_PLANS} plans are under way`);
+    this.#plans += 1;
+    this.#parts.navigator
+      .plan(request)
+      .then(
+        (result) => this.#parts.send({ t: 'response', n, ok: true, result }),
+        (error: unknown) => this.#refuse(n, 'INTERNAL_ERROR', String(error)),
+      )
+      .finally(() => {
+        this.#plans -= 1;
+      });
+  }
+
+  /** Reading a map takes the event loop some milliseconds, so the robot has to stand. */
+  #loadMap(mapYaml: string): void {
+    const { loop, navigator, poses } = this.#parts;
+    if (loop.action !== null) {
+      throw new Refusal('ILLEGAL_STATE', 'the map cannot be changed while an action runs');
+    }
+    const bundle = this.#readMap(mapYaml);
+    if (navigator.state().mapId === bundle.id) return;
+    navigator.setMap(bundle);
+    const last = poses.takeOver(bundle.id);
+    if (last !== null) navigator.relocalize(last.pose, last.spread);
+    this.#log('info', `map ${bundle.id} is in use`);
+  }
+
+  #readMap(mapYaml: string): MapBundle {
+    try {
+      return this.#parts.loadMap(mapYaml);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : shown(error);
+      throw new Refusal('INVALID_PARAMS', `the map ${shown(mapYaml)} cannot be used: ${why}`);
+    }
+  }
+
+  #accept(n: number): void {
+    this.#parts.send({ t: 'response', n, ok: true });
+  }
+
+  #refuse(n: number, reason: ReasonCode, message: string): void {
+    this.#parts.send({ t: 'response', n, ok: false, reason, message });
+  }
+
+  #log(level: 'info' | 'warn' | 'error', message: string): void {
+    this.#parts.send({ t: 'log', level, message });
+  }
+}
