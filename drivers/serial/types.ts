@@ -2,7 +2,10 @@
 import type { Scan } from '../../config/contracts/amr.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 
-/** One decoded report of a mobile base. Encoder counts are unwrapped totals since the connection opened. */
+/**
+ * One decoded report of a mobile base. Wheel travel is a total since the driver was started, roll-over undone; it
+ * goes on from where it was after a reconnection, and what the wheels turned in between is not in it.
+ */
 export interface BaseFrame {
   /** Robot time, epoch ms, and the monotonic clock, ms, when its last byte arrived. */
   at: number;
@@ -29,7 +32,7 @@ export interface BaseFrame {
   batteryPercent: number | null;
   voltageMv: number;
   currentMa: number;
-  /** Metres each wheel has turned since the connection opened. */
+  /** Metres each wheel has turned. */
   wheelLeft: number;
   wheelRight: number;
   /** True while the base accepts drive commands. */

@@ -1,22 +1,24 @@
 /** Counting the bytes of a port over all its connections. */
 import type { OpenPort, PortConnection, PortCounts } from '../../../config/contracts/port.js';
+import { Inbox } from './queues.js';
 
 /** An `OpenPort` that counts what its connections carry. */
 export type CountedOpenPort = OpenPort & { readonly counts: PortCounts };
 
-/** Bytes kept between opening and the first listener; as much as a connection in memory keeps. */
-const EARLY_LIMIT = 64 * 1024;
-
 /** `open` itself when it counts already; otherwise `open` with counting connections. */
 export function countPort(open: OpenPort): CountedOpenPort {
   if (isCounted(open)) return open;
-  const counts: PortCounts = { rx: 0, tx: 0, opens: 0 };
+  const counts = newCounts();
   const counted: OpenPort = async (signal) => {
     const connection = await open(signal);
     counts.opens += 1;
-    return new CountingConnection(connection, counts);
+    return countingConnection(connection, counts);
   };
   return Object.assign(counted, { counts });
+}
+
+export function newCounts(): PortCounts {
+  return { rx: 0, tx: 0, opens: 0 };
 }
 
 function isCounted(open: OpenPort): open is CountedOpenPort {
@@ -24,55 +26,26 @@ function isCounted(open: OpenPort): open is CountedOpenPort {
 }
 
 /** Listens from the start, so that bytes that are thrown away unread are counted too. */
-class CountingConnection implements PortConnection {
-  #listener: ((bytes: Uint8Array) => void) | null = null;
-  #early: Uint8Array[] = [];
-  #earlyBytes = 0;
-  readonly #inner: PortConnection;
-  readonly #counts: PortCounts;
-
-  constructor(inner: PortConnection, counts: PortCounts) {
-    this.#inner = inner;
-    this.#counts = counts;
-    inner.onData((bytes) => this.#received(bytes));
-  }
-
-  onData(listener: (bytes: Uint8Array) => void): void {
-    this.#listener = listener;
-    this.#earlyBytes = 0;
-    for (const chunk of this.#early.splice(0)) listener(chunk);
-  }
-
-  onClose(listener: (reason: string) => void): void {
-    this.#inner.onClose(listener);
-  }
-
-  write(bytes: Uint8Array, options?: { ahead?: boolean }): boolean {
-    // Counted first: delivery in memory is synchronous, and the answer must not overtake the question.
-    this.#counts.tx += bytes.length;
-    const accepted = this.#inner.write(bytes, options);
-    if (!accepted) this.#counts.tx -= bytes.length;
-    return accepted;
-  }
-
-  async discardInput(): Promise<void> {
-    await this.#inner.discardInput();
-    this.#early = [];
-    this.#earlyBytes = 0;
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
-
-  #received(bytes: Uint8Array): void {
-    this.#counts.rx += bytes.length;
-    if (this.#listener !== null) {
-      this.#listener(bytes);
-      return;
-    }
-    if (this.#earlyBytes + bytes.length > EARLY_LIMIT) return;
-    this.#earlyBytes += bytes.length;
-    this.#early.push(bytes);
-  }
+function countingConnection(inner: PortConnection, counts: PortCounts): PortConnection {
+  const inbox = new Inbox();
+  inner.onData((bytes) => {
+    counts.rx += bytes.length;
+    inbox.deliver(bytes);
+  });
+  return {
+    onData: (listener) => inbox.onData(listener),
+    onClose: (listener) => inner.onClose(listener),
+    write: (bytes, options) => {
+      // Counted first: delivery in memory is synchronous, and the answer must not overtake the question.
+      counts.tx += bytes.length;
+      const accepted = inner.write(bytes, options);
+      if (!accepted) counts.tx -= bytes.length;
+      return accepted;
+    },
+    discardInput: async () => {
+      await inner.discardInput();
+      inbox.discard();
+    },
+    close: () => inner.close(),
+  };
 }
