@@ -36,7 +36,7 @@ export class OutboxPublisher {
   readonly #deps: Deps;
   readonly #watch: StallWatch;
   readonly #suspect: SuspectRow;
-  /** Rows on their way, in the order they were sent. */
+  /** Rows on their way by id; in ascending order unless a tombstone is among them. */
   readonly #flights = new Map<number, OutboxRow>();
   /** Refused rows by id; while there is one, only the first of them is tried. */
   #refused: OutboxRow[] = [];
@@ -113,7 +113,7 @@ export class OutboxPublisher {
 
   #down(cause: DownCause): void {
     this.#connection += 1;
-    const oldest = firstKey(this.#flights) ?? Number.POSITIVE_INFINITY;
+    const oldest = Math.min(...this.#flights.keys());
     const refused = this.#refused[0]?.id ?? Number.POSITIVE_INFINITY;
     const blamed = this.#suspect.disconnected(cause, this.#flights);
     for (const id of this.#flights.keys()) this.#sentBefore = Math.max(this.#sentBefore, id);
@@ -132,8 +132,8 @@ export class OutboxPublisher {
     const tries = this.#deps.outbox.countAttempt(row.id);
     this.#counters.outbox_refused_total += 1;
     if (tries < this.#deps.options.maxTries) return;
-    const code = cause.code === null ? '' : ` (reason 0x${cause.code.toString(16)})`;
-    this.#bury(row, `the broker closes the connection on this row${code}, ${tries} times`);
+    const code = cause.code === null ? '' : `, reason 0x${cause.code.toString(16)}`;
+    this.#bury(row, `the connection ends on this row (${cause.reason}${code}), ${tries} times`);
   }
 
   #appended(): void {
@@ -236,8 +236,9 @@ export class OutboxPublisher {
     );
     this.#retryDelay = RETRY_MS;
     // Other refused rows are read again, in order, behind the tombstone.
+    const first = Math.min(row.id, this.#refused[0]?.id ?? row.id);
     this.#refused = [];
-    this.#cursor = Math.min(this.#cursor, row.id - 1);
+    this.#cursor = Math.min(this.#cursor, first - 1);
     this.#page = [];
     this.#drained = false;
     this.#pauseFor(TOMBSTONE_WAIT_MS);
@@ -283,9 +284,4 @@ export class OutboxPublisher {
       `no PUBACK for ${this.#deps.options.ackTimeoutMs} ms with ${this.#flights.size} waiting`,
     );
   }
-}
-
-function firstKey(map: ReadonlyMap<number, unknown>): number | undefined {
-  for (const key of map.keys()) return key;
-  return undefined;
 }

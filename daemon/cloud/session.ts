@@ -19,6 +19,8 @@ const RECEIVE_MAXIMUM = 64;
 /** A refused subscription is tried again after this time. */
 const SUBSCRIBE_RETRY_MS = 30_000;
 const SUBACK_FAILURE = 0x80;
+/** How the library says that the peer has not answered a ping. */
+const KEEPALIVE_ERROR = 'Keepalive timeout';
 
 /** One connection from opening the transport to its end. */
 interface Attempt {
@@ -278,6 +280,10 @@ export class MqttSession implements CloudLink {
     });
     client.on('error', (error) => {
       attempt.error = error.message;
+      if (attempt.connectedAt === null) return;
+      // Nothing after an error can be trusted: bytes that do not parse, or a peer that no longer answers.
+      const by = error.message === KEEPALIVE_ERROR ? 'us' : 'peer';
+      this.#ended(attempt, { by, reason: error.message, code: attempt.code });
     });
     client.on('close', () => {
       const reason = attempt.error ?? 'the connection closed';

@@ -59,7 +59,7 @@ export class SuspectRow {
     if (this.#probeUpTo !== null && id >= this.#probeUpTo) this.#probeUpTo = null;
   }
 
-  /** `flights`: rows without PUBACK, oldest first. Returns the row at fault, when that is proven. */
+  /** `flights`: rows without PUBACK, by id. Returns the row at fault, when that is proven. */
   disconnected(cause: DownCause, flights: ReadonlyMap<number, OutboxRow>): OutboxRow | null {
     this.dispose();
     if (this.#probeUpTo !== null && !this.#quiet) {
@@ -67,7 +67,7 @@ export class SuspectRow {
       this.#probeUpTo = null;
       this.#fruitless = 0;
     }
-    const [head] = flights.values();
+    const head = flights.get(Math.min(...flights.keys()));
     if (head === undefined || cause.by !== 'peer') return null;
     if (this.#probeUpTo !== null && this.#quiet && flights.size === 1) return head;
     if (this.#acked || head.id !== this.#head) this.#fruitless = 0;

@@ -106,7 +106,7 @@ export class MemoryOutbox implements OutboxReader, OutboxWriter {
       at: 0,
       payload: row.payload,
     });
-    if (row.lane === 'ordered') {
+    if (row.lane === 'ordered' && !row.payload.includes('"DEAD_LETTERED"')) {
       const payload = JSON.stringify({
         ...this.#stamp(),
         seq: row.seq,

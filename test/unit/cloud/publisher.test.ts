@@ -263,7 +263,7 @@ describe('the publisher that drains the outbox', () => {
       outbox.add(20);
       await reconnectFor(12);
       expect(outbox.dead).toMatchObject([
-        { seq: 5, reason: expect.stringContaining('closes the connection') },
+        { seq: 5, reason: expect.stringContaining('the connection ends on this row') },
       ]);
       expect(outbox.depth).toBe(0);
       expect(link.seqs().slice(-16)).toEqual(Array.from({ length: 16 }, (_, i) => i + 5));
@@ -338,6 +338,51 @@ describe('the publisher that drains the outbox', () => {
         expect(new Set(outbox.acknowledgedIds).size).toBe(first.length);
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it('delivers or dead-letters every row, whatever the broker refuses and whenever the connection breaks', async () => {
+    const kinds = fc.oneof(
+      { weight: 2, arbitrary: fc.constant('acknowledge' as const) },
+      { weight: 8, arbitrary: fc.constant('refuse' as const) },
+      { weight: 1, arbitrary: fc.constant('disconnect' as const) },
+    );
+    // Any of the rows under way may be answered next.
+    const answer = fc.record({ kind: kinds, which: fc.nat(WINDOW - 1) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 30 }),
+        fc.array(answer, { maxLength: 400, size: 'max' }),
+        async (rows, answers) => {
+          build();
+          const delivered = new Set<number>();
+          outbox.add(rows);
+          link.connect();
+          for (const { kind, which } of answers) {
+            if (!link.up) link.connect();
+            const sent = link.waiting[which % Math.max(1, link.waiting.length)];
+            if (sent === undefined) await clock.advanceAsync(1000);
+            else if (kind === 'disconnect') link.disconnect();
+            else if (kind === 'refuse') sent.answer({ kind: 'refused', code: 0x87, reason: 'no' });
+            else {
+              delivered.add(JSON.parse(sent.payload).seq);
+              sent.answer({ kind: 'acknowledged' });
+            }
+          }
+          for (let i = 0; i < 300 && outbox.depth > 0; i++) {
+            if (!link.up) link.connect();
+            for (const sent of [...link.waiting]) delivered.add(JSON.parse(sent.payload).seq);
+            link.acknowledge();
+            if (link.waiting.length === 0) await clock.advanceAsync(1000);
+          }
+          expect(outbox.depth).toBe(0);
+          // Every seq reached the broker, as itself or as its tombstone, unless the tombstone was refused as well.
+          const missing = Array.from({ length: rows }, (_, i) => i + 1).filter((seq) => !delivered.has(seq));
+          const refusedTwice = missing.filter((seq) => outbox.dead.filter((d) => d.seq === seq).length === 2);
+          expect(missing).toEqual(refusedTwice);
+        },
+      ),
+      { numRuns: 300 },
     );
   });
 });
