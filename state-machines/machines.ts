@@ -2,23 +2,33 @@
 import type { AmrDriver } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
 import type { Pose } from '../config/contracts/geometry.js';
+import type { Log } from '../config/contracts/log.js';
 import type { FanDriver } from '../drivers/serial/types.js';
+import { CleaningRunner } from './cleaning/runner.js';
 import type { AirSource, CleaningOperations } from './cleaning-types.js';
+import { DockingRunner } from './docking/runner.js';
+import { Motion } from './motion.js';
 import type { MotionOperations } from './motion-types.js';
+import { NavigationRunner } from './navigation/runner.js';
+import type { MachineSettings } from './settings.js';
 import type { MachineNotice, MachineTimers, SnapshotStorage, TimerEvent } from './types.js';
 
 export interface MachineDeps {
   clock: Clock;
+  log: Log;
   amr: AmrDriver;
   fan: FanDriver | null;
   air: AirSource;
   timers: MachineTimers;
   snapshots: SnapshotStorage;
+  settings: MachineSettings;
   /** Pose of `base_link` when docked; null when the map has no station. */
   station(): Pose | null;
+  /** Id of the room a point of the map lies in. */
+  areaAt(x: number, y: number): string | null;
   /** Unique ids for motion actions. */
   newId(): string;
-  /** `movement.arrived`, `movement.obstructed`, `cleaning.stopped`, … */
+  /** `movement.arrived`, `movement.obstructed`, `movement.localizationLost`, `cleaning.stopped`. */
   notify(notice: MachineNotice): void;
 }
 
@@ -32,4 +42,45 @@ export interface Machines {
   onTimer(key: string, event: TimerEvent): void;
   /** Unsubscribes from the drivers. */
   close(): void;
+}
+
+export function createMachines(given: MachineDeps): Machines {
+  const deps = { ...given, snapshots: tolerant(given.snapshots, given.log) };
+  const navigation = new NavigationRunner(deps);
+  const docking = new DockingRunner(deps, navigation);
+  const { fan } = deps;
+  const cleaning = fan === null ? null : new CleaningRunner({ ...deps, fan });
+  const runners = { navigation, docking, ...(cleaning === null ? {} : { cleaning }) };
+  return {
+    motion: new Motion(deps, navigation, docking),
+    cleaning,
+    restore() {
+      for (const runner of Object.values(runners)) runner.restore();
+    },
+    onTimer(key, event) {
+      const [owner, name] = key.split(':');
+      const runner = Object.entries(runners).find(([known]) => known === owner)?.[1];
+      if (runner !== undefined && name !== undefined) runner.onTimer(name, event);
+    },
+    close() {
+      for (const runner of Object.values(runners)) runner.close();
+    },
+  };
+}
+
+/** A snapshot that cannot be written costs the memory of a restart, never a motion that is under way. */
+function tolerant(snapshots: SnapshotStorage, log: Log): SnapshotStorage {
+  return {
+    loadSnapshot: (key) => snapshots.loadSnapshot(key),
+    saveSnapshot(key, snapshot) {
+      try {
+        snapshots.saveSnapshot(key, snapshot);
+      } catch (error) {
+        log.error(
+          { key, error: String(error) },
+          'a machine snapshot was not stored; the robot goes on without it',
+        );
+      }
+    },
+  };
 }

@@ -107,8 +107,8 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   },
   cleaning: {
     percent: { quiet: 30, auto: 60, turbo: 100 },
-    reached: 0.8,
-    fullRpm: 1000,
+    reached: 0.85,
+    fullRpm: 2400,
     spinUpMs: 15_000,
     spinDownMs: 20_000,
     silentMs: 15_000,

@@ -1,0 +1,283 @@
+/** Connects the cleaning machine to the fan, the air sensor, the clock and the timers. */
+import type { Clock } from '../../config/contracts/clock.js';
+import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
+import type { FanDriver, FanReading } from '../../drivers/serial/types.js';
+import { stoppedWithProof } from '../body.js';
+import type {
+  AirSource,
+  CleaningMode,
+  CleaningOperations,
+  CleaningResult,
+  CleaningStatus,
+  CleanRequest,
+} from '../cleaning-types.js';
+import { MachineHost } from '../pure.js';
+import type { MachineSettings } from '../settings.js';
+import { StageThrottle } from '../stage-throttle.js';
+import type {
+  MachineNotice,
+  MachineTimers,
+  SnapshotStorage,
+  StageReporter,
+  StopProof,
+  TimerEvent,
+} from '../types.js';
+import { FanWatch } from './fan-watch.js';
+import { createCleaningMachine } from './machine.js';
+import type {
+  CleaningContext,
+  CleaningEffect,
+  CleaningEvent,
+  CleaningJob,
+  CleaningOutcome,
+} from './types.js';
+import { atSetPoint, notSpinning } from './updates.js';
+
+export interface CleaningRunnerDeps {
+  fan: FanDriver;
+  air: AirSource;
+  clock: Clock;
+  timers: MachineTimers;
+  snapshots: SnapshotStorage;
+  settings: MachineSettings;
+  notify(notice: MachineNotice): void;
+}
+
+interface Running {
+  job: CleaningJob;
+  stages: StageThrottle;
+  settle(result: CleaningResult | Error): void;
+}
+
+type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> : never;
+
+const KEY = 'cleaning';
+const TIMERS = ['start', 'retry', 'note', 'stop'] as const;
+/** Over its set-point by this much a slowed-down fan has not followed yet. */
+const OVER = 1.15;
+
+export class CleaningRunner implements CleaningOperations {
+  readonly #deps: CleaningRunnerDeps;
+  readonly #watch: FanWatch;
+  readonly #host: MachineHost<CleaningContext, CleaningEvent, CleaningEffect>;
+  readonly #unsubscribe: (() => void)[];
+  #running: Running | null = null;
+  /** A cleaning that a restart cut short. */
+  #interrupted: { context: CleaningContext; job: CleaningJob; held: boolean } | null = null;
+
+  constructor(deps: CleaningRunnerDeps) {
+    this.#deps = deps;
+    this.#watch = new FanWatch(deps.fan, deps.clock, () => this.#running === null);
+    this.#host = new MachineHost(createCleaningMachine(deps.settings), {
+      perform: (effect) => this.#perform(effect),
+      save: (snapshot) => deps.snapshots.saveSnapshot(KEY, { ...snapshot, savedAt: deps.clock.now() }),
+      durable: ({ job, ranMs, ending }) => [job, Math.floor(ranMs / deps.settings.cleaning.noteMs), ending],
+    });
+    this.#unsubscribe = [
+      this.#watch.subscribe((reading) => this.#hear({ type: 'FAN', reading })),
+      deps.air.subscribe(() => this.#hear({ type: 'AIR', sample: deps.air.sample() })),
+    ];
+  }
+
+  restore(): void {
+    for (const name of TIMERS) this.#deps.timers.cancel(timerKey(name));
+    const snapshot = this.#deps.snapshots.loadSnapshot(KEY);
+    const context = (snapshot?.context ?? null) as CleaningContext | null;
+    if (snapshot === null || context === null || context.job === null || context.ending !== null) return;
+    this.#interrupted = { context, job: context.job, held: snapshot.value === 'paused' };
+  }
+
+  remaining(operation: string): number | null {
+    const interrupted = this.#interrupted;
+    if (interrupted === null || interrupted.job.operation !== operation) return null;
+    return Math.max(0, interrupted.job.dwellMs - interrupted.context.ranMs);
+  }
+
+  async clean(request: CleanRequest, signal: AbortSignal, onStage: StageReporter): Promise<CleaningResult> {
+    if (this.#running !== null) throw new TaskFailure('RESOURCE_BUSY', 'a cleaning is under way');
+    const onAbort = () => this.#send({ type: 'STOP' });
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const result = await new Promise<CleaningResult | Error>((settle) => {
+        this.#running = { job: request, stages: new StageThrottle(this.#deps.clock, onStage), settle };
+        this.#send({ type: 'GO', ...this.#begin(request) });
+        if (signal.aborted) onAbort();
+      });
+      if (result instanceof Error) throw result;
+      return result;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#running = null;
+    }
+  }
+
+  async pause(signal: AbortSignal): Promise<StopProof & { already: boolean }> {
+    this.#mustRun('pause');
+    const already = this.#host.stage === 'paused';
+    this.#send({ type: 'PAUSE' });
+    return { ...(await this.#awaitRest(signal)), already };
+  }
+
+  async resume(signal: AbortSignal): Promise<{ rpm: number; observedAtMs: number; already: boolean }> {
+    this.#mustRun('resume');
+    const already = this.#host.stage !== 'paused';
+    this.#send({ type: 'RESUME' });
+    const reading = await this.#awaitSpeed(signal);
+    return { rpm: reading.rpm, observedAtMs: reading.at, already };
+  }
+
+  async stop(_reason: string, signal: AbortSignal): Promise<StopProof & { already: boolean }> {
+    const already = this.#running === null && this.#watch.last?.rpm === 0;
+    if (this.#running !== null) this.#send({ type: 'STOP' });
+    else await this.#deps.fan.setSpeed(0);
+    return { ...(await this.#awaitRest(signal)), already };
+  }
+
+  async setMode(
+    mode: CleaningMode,
+    signal: AbortSignal,
+  ): Promise<{ percent: number; rpm: number; observedAtMs: number }> {
+    this.#mustRun('change the mode of');
+    this.#send({ type: 'MODE', mode });
+    const { percent } = this.#host.context;
+    if (this.#host.stage === 'paused') {
+      return { percent, rpm: this.#watch.last?.rpm ?? 0, observedAtMs: this.#deps.clock.now() };
+    }
+    const reading = await this.#awaitSpeed(signal);
+    return { percent, rpm: reading.rpm, observedAtMs: reading.at };
+  }
+
+  status(): CleaningStatus {
+    const { job, lastAction, ranMs } = this.#host.context;
+    return {
+      running: this.#running !== null,
+      paused: this.#host.stage === 'paused',
+      stage: this.#host.stage,
+      mode: job?.mode ?? null,
+      operation: job?.operation ?? null,
+      areaId: job?.areaId ?? null,
+      lastAction,
+      remainingMs: job === null ? null : Math.max(0, job.dwellMs - ranMs),
+    };
+  }
+
+  onTimer(name: string, event: TimerEvent): void {
+    this.#send({ ...event, name });
+  }
+
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+  }
+
+  #begin(request: CleanRequest): Omit<Extract<CleaningEvent, { type: 'GO' }>, 'type' | 'at'> {
+    const interrupted = this.#interrupted;
+    this.#interrupted = null;
+    const { operation, mode, dwellMs, maxTimeMs, untilGrade, areaId } = request;
+    const job = { operation, mode, dwellMs, maxTimeMs, untilGrade, areaId };
+    if (interrupted === null || interrupted.job.operation !== operation) {
+      return { job, ranMs: 0, before: this.#deps.air.sample(), held: false };
+    }
+    const { context, held } = interrupted;
+    return { job, ranMs: context.ranMs, before: context.before ?? this.#deps.air.sample(), held };
+  }
+
+  #mustRun(what: string): void {
+    if (this.#running === null || this.#host.stage === 'stopping') {
+      throw new TaskFailure('STATE_CONDITION_FAILED', `no cleaning runs; there is nothing to ${what}`);
+    }
+  }
+
+  #hear(event: WithoutTime<CleaningEvent>): void {
+    if (this.#running !== null) this.#send(event);
+  }
+
+  #send(event: WithoutTime<CleaningEvent>): void {
+    this.#host.send({ ...event, at: this.#deps.clock.now() } as CleaningEvent);
+  }
+
+  #perform(effect: CleaningEffect): void {
+    const { clock, timers, fan } = this.#deps;
+    switch (effect.kind) {
+      case 'setSpeed':
+        fan.setSpeed(effect.percent).catch((error: unknown) => {
+          const message = error instanceof Error ? error.message : String(error);
+          this.#hear({ type: 'FAN_ERROR', message });
+        });
+        break;
+      case 'timer':
+        timers.set(timerKey(effect.name), clock.now() + effect.ms, { type: 'TIMER', name: effect.name });
+        break;
+      case 'cancelTimer':
+        timers.cancel(timerKey(effect.name));
+        break;
+      case 'stage':
+        this.#running?.stages.report(effect.stage, effect.data);
+        break;
+      case 'finish':
+        this.#finish(effect.outcome);
+        break;
+      default:
+        assertNever(effect);
+    }
+  }
+
+  #finish(outcome: CleaningOutcome): void {
+    const running = this.#running;
+    if (running === null) return;
+    const { ending, rest, ranMs, peakRpm } = outcome;
+    if (rest === null) {
+      const message = `the fan was told to stop and could not be read back at rest: ${notSpinning(null, 0)}`;
+      running.settle(new TaskFailure('HARDWARE_FAULT', message, { evidence: { stopped: false } }));
+      return;
+    }
+    this.#announce(running.job, ending.kind, ending.kind === 'completed' ? ending.gradeReached : null);
+    const after = this.#deps.air.sample();
+    if (ending.kind === 'failed') {
+      const evidence = { rpm: rest.rpm, stopped: true };
+      running.settle(new TaskFailure(ending.reason, ending.message, { observedAtMs: ending.at, evidence }));
+    } else if (ending.kind === 'stopped') {
+      const proof = { stopped: true as const, observedAtMs: rest.at, stoppedForMs: 0 };
+      running.settle(stoppedWithProof(proof, { rpm: rest.rpm, duration_ms: ranMs }));
+    } else {
+      running.settle({
+        before: outcome.before ?? after,
+        after,
+        durationMs: ranMs,
+        gradeReached: ending.gradeReached,
+        rpm: rest.rpm,
+        observedAtMs: rest.at,
+        peakRpm,
+      });
+    }
+  }
+
+  #announce(job: CleaningJob, reason: string, gradeReached: boolean | null): void {
+    this.#deps.notify({
+      type: 'cleaning.stopped',
+      at: this.#deps.clock.now(),
+      areaId: job.areaId,
+      attributes: { reason, grade_reached: gradeReached },
+      operation: job.operation,
+    });
+  }
+
+  async #awaitRest(signal: AbortSignal): Promise<StopProof> {
+    const { spinDownMs } = this.#deps.settings.cleaning;
+    const reading = await this.#watch.wait((seen) => seen.rpm === 0, spinDownMs, signal, 'stand still');
+    return { stopped: true, observedAtMs: reading.at, stoppedForMs: 0 };
+  }
+
+  #awaitSpeed(signal: AbortSignal): Promise<FanReading> {
+    const { settings } = this.#deps;
+    const follows = (seen: FanReading) => {
+      const { percent } = this.#host.context;
+      const wanted = (settings.cleaning.fullRpm * percent) / 100;
+      return atSetPoint(seen, this.#host.context, settings) && seen.rpm <= wanted * OVER;
+    };
+    return this.#watch.wait(follows, settings.cleaning.spinUpMs, signal, 'reach its set-point');
+  }
+}
+
+function timerKey(name: string): string {
+  return `${KEY}:${name}`;
+}
