@@ -54,12 +54,13 @@ export interface WorldEvent {
 }
 
 /**
- * What takes part in a step: a device on its line, a walking person. `before` runs ahead of the physics of
- * each sub-step, `after` behind it; both get the sub-step's length, ms.
+ * What takes part in a step, such as a device on its line. `before` runs ahead of the physics of each sub-step,
+ * `after` behind it; both get the sub-step's length, ms. `flush` runs once at the end of the whole step.
  */
 export interface WorldPart {
   before?(dtMs: number): void;
   after?(dtMs: number): void;
+  flush?(): void;
 }
 
 /**

@@ -58,10 +58,23 @@ export class LidarSensor {
     const angle = pose.theta + bearing;
     const dx = Math.cos(angle);
     const dy = Math.sin(angle);
-    let range = this.#layout.seen.cast(pose.x, pose.y, dx, dy, LIDAR_MAX);
-    for (const thing of things) range = Math.min(range, toCircle(pose.x, pose.y, dx, dy, thing));
-    return range;
+    const range = this.#layout.seen.cast(pose.x, pose.y, dx, dy, LIDAR_MAX);
+    return nearestThing(pose.x, pose.y, dx, dy, things, range);
   }
+}
+
+/** Distance along a unit ray to the first round thing, at most `max`. */
+export function nearestThing(
+  x: number,
+  y: number,
+  dx: number,
+  dy: number,
+  things: readonly RoundThing[],
+  max: number,
+): number {
+  let range = max;
+  for (const thing of things) range = Math.min(range, toCircle(x, y, dx, dy, thing));
+  return range;
 }
 
 /** Distance along a unit ray to a circle; infinite when it misses. */

@@ -68,7 +68,7 @@ export class SegmentField {
     const query = this.#nextQuery();
     for (;;) {
       best = this.#nearestInCell(row * columns + column, x, y, dx, dy, best, query);
-      const exit = nextX < nextY ? nextX : nextY;
+      const exit = Math.min(nextX, nextY);
       if (exit >= best) return best;
       if (nextX < nextY) {
         column += stepX;

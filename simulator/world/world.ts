@@ -84,6 +84,7 @@ export class World {
     const subSteps = Math.ceil(dtMs / SUB_STEP);
     const sub = dtMs / subSteps;
     for (let i = 0; i < subSteps; i++) this.#subStep(sub);
+    for (const part of this.#parts) part.flush?.();
   }
 
   /** Lets a part take part in every step; the returned function takes it out again. */
