@@ -7,27 +7,35 @@ import { Ld19Device } from './ld19.js';
 import { DEFAULT_FAN_OPTIONS, ModbusFanDevice, type ModbusFanOptions } from './modbus-fan.js';
 import { Zphs01bDevice } from './zphs01b.js';
 
+/** Silence after which a base with a watchdog stops its wheels, ms. */
+const WATCHDOG_MS = 500;
+
 export interface DevicesOptions {
   /** The device's end of each line. */
   ports: Readonly<Record<DeviceName, DeviceEnd>>;
+  /** Whether the base's firmware stops the wheels when nobody speaks to it. A real Create 2's does not. */
+  baseWatchdog?: boolean;
   base?: Create2Options;
   fan?: Partial<ModbusFanOptions>;
 }
 
-export interface SimDevices {
+export interface Devices {
   base: Create2Device;
   lidar: Ld19Device;
   air: Zphs01bDevice;
   fan: ModbusFanDevice;
-  byName(name: DeviceName): Device;
+  byName: Readonly<Record<DeviceName, Device>>;
   /** Takes the devices out of the world and closes their lines. */
   close(): void;
 }
 
 /** Builds all four devices; from then on they take part in every `world.step`. */
-export function createDevices(world: World, options: DevicesOptions): SimDevices {
+export function createDevices(world: World, options: DevicesOptions): Devices {
   const { ports } = options;
-  const base = new Create2Device(world, ports.base, options.base);
+  const base = new Create2Device(world, ports.base, {
+    watchdogMs: options.baseWatchdog === true ? WATCHDOG_MS : null,
+    ...options.base,
+  });
   const lidar = new Ld19Device(world, ports.lidar);
   const air = new Zphs01bDevice(world, ports.air);
   const fan = new ModbusFanDevice(world, ports.fan, { ...DEFAULT_FAN_OPTIONS, ...options.fan });
@@ -35,7 +43,7 @@ export function createDevices(world: World, options: DevicesOptions): SimDevices
   const detach = DEVICE_NAMES.map((name) => world.attach(all[name]));
   return {
     ...all,
-    byName: (name) => all[name],
+    byName: all,
     close: () => {
       for (const remove of detach) remove();
       for (const name of DEVICE_NAMES) all[name].end.close();

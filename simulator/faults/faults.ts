@@ -5,7 +5,7 @@
  */
 import type { Point } from '../../config/contracts/geometry.js';
 import { insidePolygon } from '../../config/contracts/geometry.js';
-import type { SimDevices } from '../devices/index.js';
+import type { Devices } from '../devices/index.js';
 import { DEVICE_NAMES, type DeviceName } from '../types.js';
 import { findRoom } from '../world/layout.js';
 import { fits, OBSTACLE_RADIUS, PERSON_RADIUS } from '../world/visitors.js';
@@ -24,6 +24,17 @@ export interface Faults {
   usage(): string[];
 }
 
+export interface FaultsOptions {
+  /** Handlers of commands that do not concern the world, by name. */
+  extra?: Readonly<Record<string, FaultHandler>>;
+}
+
+const EXTRA_USAGE: Readonly<Record<string, string>> = {
+  network: 'network up|down',
+  broker: 'broker stop|start|restart|half-open',
+  clock: 'clock ±SECONDS',
+};
+
 interface Command {
   usage: string;
   run: FaultHandler;
@@ -34,12 +45,11 @@ const BUMP_MS = 400;
 const CLIFF_MS = 1000;
 const BUTTON_MS = 1000;
 
-export function createFaults(
-  world: World,
-  devices: SimDevices,
-  more: Readonly<Record<string, { usage: string; run: FaultHandler }>> = {},
-): Faults {
-  const commands: Record<string, Command> = { ...commandsOf(world, devices), ...more };
+export function createFaults(world: World, devices: Devices, options: FaultsOptions = {}): Faults {
+  const commands: Record<string, Command> = commandsOf(world, devices);
+  for (const [name, run] of Object.entries(options.extra ?? {})) {
+    commands[name] = { usage: EXTRA_USAGE[name] ?? name, run };
+  }
   return {
     apply: ([name = '', ...words]) => {
       const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -52,7 +62,7 @@ export function createFaults(
   };
 }
 
-function commandsOf(world: World, devices: SimDevices): Record<string, Command> {
+function commandsOf(world: World, devices: Devices): Record<string, Command> {
   const told = (text: string, answer: string): string => {
     world.tell(`inject ${text}`);
     return answer;
@@ -105,8 +115,8 @@ function commandsOf(world: World, devices: SimDevices): Record<string, Command> 
       usage: `unplug ${DEVICE_NAMES.join('|')}`,
       run: (words) => {
         const name = device(one(words, `unplug ${DEVICE_NAMES.join('|')}`));
-        if (!devices.byName(name).end.plugged) return `${name} was unplugged already`;
-        devices.byName(name).unplug();
+        if (!devices.byName[name].end.plugged) return `${name} was unplugged already`;
+        devices.byName[name].unplug();
         return told(`unplug ${name}`, `${name} is unplugged`);
       },
     },
@@ -114,8 +124,8 @@ function commandsOf(world: World, devices: SimDevices): Record<string, Command> 
       usage: `plug ${DEVICE_NAMES.join('|')}`,
       run: (words) => {
         const name = device(one(words, `plug ${DEVICE_NAMES.join('|')}`));
-        if (devices.byName(name).end.plugged) return `${name} was plugged in already`;
-        devices.byName(name).plug();
+        if (devices.byName[name].end.plugged) return `${name} was plugged in already`;
+        devices.byName[name].plug();
         return told(`plug ${name}`, `${name} is plugged in`);
       },
     },
@@ -136,7 +146,7 @@ function commandsOf(world: World, devices: SimDevices): Record<string, Command> 
         if (words.length !== 2) throw new Error('usage: noise base|lidar RATE');
         const name = choice(words[0] ?? '', ['base', 'lidar']);
         const rate = number(words[1], 'RATE', 0, 1);
-        devices.byName(name).faults.noise = rate;
+        devices.byName[name].faults.noise = rate;
         return told(
           `noise ${name} ${rate}`,
           `${Math.round(rate * 100)} % of the frames of ${name} are damaged`,
