@@ -61,6 +61,7 @@ export abstract class SerialDriverBase implements SerialDriver {
   readonly #linkListeners: ((change: LinkChange) => void)[] = [];
   #state: State = { at: 'idle' };
   #link: LinkChange = { connected: false, reason: 'not started' };
+  #clearing = false;
   #failures = 0;
   #lastHeard = Number.NEGATIVE_INFINITY;
   #silences = 0;
@@ -111,6 +112,11 @@ export abstract class SerialDriverBase implements SerialDriver {
   /** True while the port is open and the device on it makes sense: its last valid frame is recent. */
   get connected(): boolean {
     return this.#link.connected;
+  }
+
+  /** True while the port is being opened, or thrown clear of stale input: work outside the event loop. */
+  get opening(): boolean {
+    return this.#state.at === 'opening' || this.#clearing;
   }
 
   /** Calls `listener` for each change, and when the reason for being away changes. */
@@ -178,7 +184,9 @@ export abstract class SerialDriverBase implements SerialDriver {
     if (this.#counters.opens) this.count('reconnects');
     this.count('opens');
     this.beforeInput();
+    this.#clearing = true;
     await connection.discardInput();
+    this.#clearing = false;
     if (!this.#isCurrent(connection)) return;
     this.#silences = 0;
     this.#watchSilence(this.#traits.silenceMs);

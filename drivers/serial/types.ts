@@ -49,6 +49,8 @@ export interface SerialDriver {
   start(): void;
   stop(): Promise<void>;
   readonly connected: boolean;
+  /** True while the port is being opened: work that a lock-step simulation waits for. */
+  readonly opening: boolean;
   onLink(listener: (change: LinkChange) => void): void;
   /** Named fault and traffic counters, e.g. `checksum_errors`, `discarded_bytes`, `reconnects`. */
   counters(): Record<string, number>;
