@@ -151,8 +151,10 @@ export class RtHost {
 
   /** Jobs outside the event loop, for the lock-step barrier. */
   busy(): number {
-    const { pendingPlans } = this.#options.navigator.state();
-    return Math.max(this.#requests.busy, pendingPlans) + this.#latch.busy + this.#poses.busy;
+    const { base, lidar, navigator } = this.#options;
+    const opening = Number(base.opening) + Number(lidar?.opening ?? false);
+    const { pendingPlans } = navigator.state();
+    return opening + Math.max(this.#requests.busy, pendingPlans) + this.#latch.busy + this.#poses.busy;
   }
 
   /** By the names the simulator gives its lines. */

@@ -1,0 +1,247 @@
+/**
+ * The main job, told while it happens: the simulated cloud pushes a workflow, and what the terminal shows is what
+ * the cloud hears from the robot. Ends with a table of steps with their evidence, and one of what was received.
+ */
+import type { Clock } from '../../config/contracts/clock.js';
+import type { CloudReport, PushedWorkflow, ReceivedEvent, SimCloud } from '../../simulator/cloud/types.js';
+import type { WorldView } from '../../simulator/types.js';
+import { textTable } from './text-table.js';
+
+export const MAIN_JOB = '거실로 갔다가 안방으로 이동해서 청정해줘';
+
+export interface StoryOptions {
+  cloud: SimCloud;
+  world(): WorldView;
+  /** Robot time. */
+  clock: Clock;
+  /** Real time: how long to wait for the robot, and how often the live line is drawn. */
+  wall: Clock;
+  goal: string;
+  /** Finished lines. */
+  print(line: string): void;
+  /** The line that is drawn over and over; the empty string clears it. */
+  live(line: string): void;
+}
+
+export interface StoryResult {
+  ok: boolean;
+  problems: string[];
+}
+
+/** How long the robot may take to be online and show its context, wall ms. */
+const READY_MS = 60_000;
+/** How long the whole workflow may take, robot ms. */
+const JOB_MS = 20 * 60_000;
+const DRAW_MS = 200;
+
+interface StepStory {
+  stepId: string;
+  method: string;
+  startedMs: number | null;
+  endedMs: number | null;
+  outcome: string;
+  evidence: string;
+}
+
+export async function tellStory(options: StoryOptions): Promise<StoryResult> {
+  const { cloud, clock, print } = options;
+  if (!(await robotIsReady(options))) {
+    return { ok: false, problems: ['the robot did not come online and show its context'] };
+  }
+  const startedAt = clock.now();
+  print(`cloud → robot   “${options.goal}”`);
+  const pushed = await cloud.pushWorkflow(options.goal);
+  const response = await pushed.response;
+  print(`robot → cloud   ${response.status}${response.message === null ? '' : `: ${response.message}`}`);
+  if (response.status !== 'accepted') return { ok: false, problems: [`refused: ${response.reason_code}`] };
+
+  const teller = new Teller(options, pushed, startedAt);
+  const ended = await teller.untilEnd();
+  const elapsed = (clock.now() - startedAt) / 1000;
+  print('');
+  print(teller.stepTable());
+  print('');
+  const report = cloud.report();
+  print(receivedTable(report));
+  const problems = judge(ended, report);
+  for (const problem of problems) print(`✗ ${problem}`);
+  print(
+    problems.length === 0
+      ? `✓ done in ${elapsed.toFixed(1)} s of robot time: every step with its evidence, every event received once and in order`
+      : `✗ not as it should be, after ${elapsed.toFixed(1)} s of robot time`,
+  );
+  return { ok: problems.length === 0, problems };
+}
+
+async function robotIsReady({ cloud, wall, live }: StoryOptions): Promise<boolean> {
+  const deadline = wall.mono() + READY_MS;
+  while (cloud.report().status !== 'online' || cloud.context() === null) {
+    if (wall.mono() > deadline) return false;
+    live('waiting for the robot: motion process, localisation, cloud session …');
+    await new Promise<void>((resolve) => wall.after(20, resolve));
+  }
+  live('');
+  return true;
+}
+
+function judge(ended: ReceivedEvent | null, report: CloudReport): string[] {
+  const problems: string[] = [];
+  if (ended === null) problems.push('the workflow did not end in time');
+  else if (ended.event !== 'COMPLETED') {
+    problems.push(
+      `the workflow ended ${ended.event}${ended.reasonCode === null ? '' : ` ${ended.reasonCode}`}`,
+    );
+  }
+  if (report.missing.length > 0) problems.push(`events missing: ${report.missing.join(', ')}`);
+  for (const problem of report.problems) problems.push(`${problem.kind}: ${problem.text}`);
+  return problems;
+}
+
+/** Follows one workflow as the cloud sees it. */
+class Teller {
+  readonly #options: StoryOptions;
+  readonly #pushed: PushedWorkflow;
+  readonly #startedAt: number;
+  readonly #steps = new Map<string, StepStory>();
+  #now = '';
+  #drawnAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: StoryOptions, pushed: PushedWorkflow, startedAt: number) {
+    this.#options = options;
+    this.#pushed = pushed;
+    this.#startedAt = startedAt;
+    for (const step of pushed.document.steps) {
+      this.#steps.set(step.step_id, {
+        stepId: step.step_id,
+        method: `${step.method ?? step.capability ?? '?'} ${briefParams(step.params ?? {})}`.trim(),
+        startedMs: null,
+        endedMs: null,
+        outcome: '',
+        evidence: '',
+      });
+    }
+  }
+
+  async untilEnd(): Promise<ReceivedEvent | null> {
+    const { cloud, clock, live } = this.#options;
+    const stopEvents = cloud.onEvent((event) => this.#onEvent(event));
+    const stopProgress = cloud.onProgress((event) => this.#onProgress(event));
+    let cancel: () => void = () => {};
+    const tooLate = new Promise<null>((resolve) => {
+      cancel = clock.after(JOB_MS, () => resolve(null));
+    });
+    const ended = await Promise.race([this.#pushed.ended, tooLate]);
+    cancel();
+    stopEvents();
+    stopProgress();
+    live('');
+    return ended;
+  }
+
+  stepTable(): string {
+    const seconds = (ms: number | null) => (ms === null ? null : ((ms - this.#startedAt) / 1000).toFixed(1));
+    return textTable(
+      ['step', 'method', 'from s', 'to s', 'end', 'evidence'],
+      [...this.#steps.values()].map((s) => [
+        s.stepId,
+        s.method,
+        seconds(s.startedMs),
+        seconds(s.endedMs),
+        s.outcome,
+        s.evidence,
+      ]),
+    );
+  }
+
+  #onEvent(event: ReceivedEvent): void {
+    if (event.workflowId !== this.#pushed.document.workflow_id || event.stepId === null) return;
+    const step = this.#steps.get(event.stepId);
+    if (step === undefined) return;
+    const at = event.occurredAt === null ? this.#options.clock.now() : Date.parse(event.occurredAt);
+    if (event.event === 'WORKFLOW_STEP_STARTED') {
+      step.startedMs = at;
+      this.#say(`${step.stepId}  ${step.method}`);
+    } else if (event.event === 'WORKFLOW_STEP_COMPLETED') {
+      step.endedMs = at;
+      step.outcome ||= 'SKIPPED';
+    } else if (event.event === 'COMPLETED' || event.event === 'FAILED' || event.event === 'CANCELLED') {
+      step.endedMs = at;
+      step.outcome = event.reasonCode === null ? event.event : `${event.event} ${event.reasonCode}`;
+      step.evidence = briefEvidence(event.evidence);
+      this.#say(`${step.stepId}  ${step.outcome}  ${step.evidence}`);
+    }
+  }
+
+  #onProgress(event: Record<string, unknown>): void {
+    if (event.workflow_id !== this.#pushed.document.workflow_id) return;
+    const stage = typeof event.domain_stage === 'string' ? event.domain_stage : '';
+    this.#now = `${event.step_id ?? ''}  ${stage}  ${briefValues(event.progress)}`;
+    const wallNow = this.#options.wall.mono();
+    if (wallNow - this.#drawnAt < DRAW_MS) return;
+    this.#drawnAt = wallNow;
+    const { pose, battery } = this.#options.world();
+    this.#options.live(
+      `${this.#time()}  ${this.#now}   at (${pose.x.toFixed(2)}, ${pose.y.toFixed(2)})  battery ${battery.percent.toFixed(0)} %`,
+    );
+  }
+
+  #say(text: string): void {
+    this.#options.live('');
+    this.#options.print(`${this.#time()}  ${text}`);
+  }
+
+  #time(): string {
+    return `${((this.#options.clock.now() - this.#startedAt) / 1000).toFixed(1).padStart(6)} s`;
+  }
+}
+
+function receivedTable(report: CloudReport): string {
+  const rows = report.events.map((e) => [
+    String(e.seq),
+    e.topic,
+    e.event,
+    e.stepId ?? '',
+    e.method ?? '',
+    e.reasonCode ?? '',
+  ]);
+  const order = report.missing.length === 0 && report.problems.length === 0 ? 'in order' : 'NOT in order';
+  const title =
+    `received by the cloud: ${report.events.length} events, seq ${report.firstSeq ?? '–'}…${report.lastSeq ?? '–'}, ` +
+    `${order}, ${report.missing.length} missing, ${report.repeats} repeated, ${report.telemetry} telemetry, ${report.responses} responses`;
+  return `${textTable(['seq', 'topic', 'event', 'step', 'method', 'reason'], rows)}\n${title}`;
+}
+
+function briefParams(params: Record<string, unknown>): string {
+  return Object.entries(params)
+    .map(([key, value]) => (typeof value === 'string' ? cut(value, 28) : `${key} ${JSON.stringify(value)}`))
+    .join(' ');
+}
+
+/** Small facts on one line: numbers rounded, nested objects by their own facts. */
+function briefValues(value: unknown): string {
+  if (value === null || typeof value !== 'object') return '';
+  return Object.entries(value)
+    .filter(([, v]) => v !== null && v !== undefined)
+    .map(([k, v]) => `${k} ${brief(v)}`)
+    .join('  ');
+}
+
+function briefEvidence(evidence: unknown): string {
+  if (evidence === null || typeof evidence !== 'object') return '';
+  const facts: Record<string, unknown> = { ...evidence };
+  const target = facts.completion_target;
+  delete facts.completion_target;
+  delete facts.observed_at_ms;
+  return cut(`${typeof target === 'string' ? target : ''}  ${briefValues(facts)}`.trim(), 110);
+}
+
+function brief(value: unknown): string {
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(2);
+  if (value === null) return '–';
+  if (typeof value === 'object') return `(${briefValues(value)})`;
+  return String(value);
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
