@@ -67,12 +67,16 @@ export interface MethodSpec<P = unknown> {
   preconditionText: string;
   /** Refuses (throws `Refusal`) what can never work: unknown rooms, poses in walls. Runs at admission. */
   admit?(ctx: CheckContext<P>): void;
+  /** Refuses (throws `Refusal`) when no parameters could make it start now; tells planners what is available. */
+  available?(nowMs: number): void;
   /** Refuses (throws `Refusal`) when it cannot start now. Runs right before `run`, and for dry runs. */
   precondition?(ctx: CheckContext<P>): void;
   /** The method that stops it, and what proves the stop; null where there is nothing to stop. */
   cancel: { method: string; proof: string } | null;
   compensation: { method: string; params: Record<string, unknown> } | null;
   timeoutMs: number | ((params: P) => number);
+  /** The time-out in words, where it depends on the parameters. */
+  timeoutText?: string;
   /** How long an aborted `run` may take to prove the stop before it counts as a hardware fault. */
   stopGraceMs: number;
   risk: 'low' | 'high';

@@ -1,7 +1,34 @@
 /** Every task method that is built. What is not in here does not exist: no table, card or command knows it. */
+import { pauseCleaning, resumeCleaning, setCleaningMode, stopCleaning } from './cleaning/controls.js';
+import { startCleaning } from './cleaning/start-cleaning.js';
+import { syncState } from './iot/sync-state.js';
 import type { MethodSpec } from './method.js';
+import { pauseMove, resumeMove, stopMove } from './movement/controls.js';
+import { rotate } from './movement/rotate.js';
+import { setMoveTo } from './movement/set-move-to.js';
+import { relocalizeAtStation, returnToStation, undock } from './movement/station.js';
 import type { Services } from './services.js';
+import { setLlmTts, stopTts } from './voice/tts.js';
 
-export function createMethods(_services: Services): MethodSpec[] {
-  return [];
+const BUILT = [
+  setMoveTo,
+  pauseMove,
+  resumeMove,
+  stopMove,
+  rotate,
+  returnToStation,
+  undock,
+  relocalizeAtStation,
+  startCleaning,
+  pauseCleaning,
+  resumeCleaning,
+  stopCleaning,
+  setCleaningMode,
+  setLlmTts,
+  stopTts,
+  syncState,
+] as const;
+
+export function createMethods(services: Services): MethodSpec[] {
+  return BUILT.map((build) => build(services));
 }

@@ -5,6 +5,7 @@ import type { Pose } from '../config/contracts/geometry.js';
 import type { DomainEvent } from '../config/contracts/wire/events.js';
 import type { RoomResolver } from '../drivers/amr/types.js';
 import type { Speaker } from '../drivers/audio/types.js';
+import type { StopLimits } from '../state-machines/body.js';
 import type { AirSource, CleaningOperations } from '../state-machines/cleaning-types.js';
 import type { MotionOperations } from '../state-machines/motion-types.js';
 
@@ -34,8 +35,10 @@ export interface ExecutorSettings {
   /** Arrival tolerance for rooms and for positions, metres and radians. */
   roomTolerance: { xy: number; theta: number };
   positionTolerance: { xy: number; theta: number };
-  /** Observations of the body older than this do not count as fresh, ms. */
-  freshMs: number;
+  /** From the docked pose; nearer than this the robot has not left its station, m. */
+  stationClearance: number;
+  /** What counts as fresh, as standing still, and how long a stop may take to be shown. */
+  stop: StopLimits;
 }
 
 export const DEFAULT_EXECUTOR_SETTINGS: ExecutorSettings = {
@@ -43,7 +46,8 @@ export const DEFAULT_EXECUTOR_SETTINGS: ExecutorSettings = {
   batteryReserve: 15,
   roomTolerance: { xy: 0.15, theta: 0.35 },
   positionTolerance: { xy: 0.1, theta: 0.15 },
-  freshMs: 1000,
+  stationClearance: 0.4,
+  stop: { freshMs: 1000, stillMs: 300, proofMs: 5000 },
 };
 
 export interface Services {

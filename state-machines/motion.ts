@@ -209,8 +209,9 @@ export class Motion implements MotionOperations {
     signal: AbortSignal,
     onStage: StageReporter,
   ): Promise<UndockResult> {
-    const station = this.#station();
     const facts = this.#facts();
+    // On the contacts the pose is the station's: leaving it needs no map.
+    const station = this.#deps.station() ?? (facts.docked === true ? facts.pose : null) ?? this.#station();
     const clearance = clearanceOf(facts, station);
     const halfway =
       facts.docked === false && clearance !== null && clearance < this.#deps.settings.docking.clearance;

@@ -63,21 +63,17 @@ export function missingSensors(facts: BodyFacts): string {
 }
 
 /** Standing still, localised, and where it was sent; null when any of it is not known to be so. */
-export function measuredArrival(
-  facts: BodyFacts,
-  goal: NavigationGoal,
-  settings: MachineSettings,
-): Measured | null {
-  const placed = measured(facts, goal, settings);
+export function measuredArrival(facts: BodyFacts, goal: NavigationGoal, stillMs: number): Measured | null {
+  const placed = measured(facts, goal, stillMs);
   if (placed === null) return null;
   const within = placed.error.xy <= goal.tolerance.xy && placed.error.theta <= goal.tolerance.theta;
   return within ? placed : null;
 }
 
 /** Standing still, localised, and where it is relative to the goal. */
-export function measured(facts: BodyFacts, goal: NavigationGoal, settings: MachineSettings): Measured | null {
+export function measured(facts: BodyFacts, goal: NavigationGoal, stillMs: number): Measured | null {
   if (facts.at === null || facts.pose === null || facts.localized !== true) return null;
-  if (!isStill(facts, settings.stillMs)) return null;
+  if (!isStill(facts, stillMs)) return null;
   return {
     pose: facts.pose,
     observedAtMs: facts.at,

@@ -219,17 +219,17 @@ function driverTolerance(goal: NavigationGoal): { xy: number; theta: number } {
 
 export function hasArrived({ context, event }: Args, settings: MachineSettings): boolean {
   if (event.type !== 'FACTS' || (event.facts.at ?? 0) < context.lookFrom) return false;
-  return measuredArrival(event.facts, goalOf(context), settings) !== null;
+  return measuredArrival(event.facts, goalOf(context), settings.stillMs) !== null;
 }
 
 export function isOffGoal({ context, event }: Args, settings: MachineSettings): boolean {
   if (event.type !== 'FACTS' || (event.facts.at ?? 0) < context.lookFrom) return false;
-  return measured(event.facts, goalOf(context), settings) !== null;
+  return measured(event.facts, goalOf(context), settings.stillMs) !== null;
 }
 
 export function arrivalOutcome({ context, event }: Args, settings: MachineSettings): NavigationOutcome {
   const goal = goalOf(context);
-  const seen = event.type === 'FACTS' ? measuredArrival(event.facts, goal, settings) : null;
+  const seen = event.type === 'FACTS' ? measuredArrival(event.facts, goal, settings.stillMs) : null;
   if (seen === null) throw new Error('arrival without evidence');
   const visited = [...context.visited, goal.areaId];
   return { kind: 'arrived', measured: seen, visited, recoveries: context.totalRecoveries };
