@@ -114,6 +114,7 @@ export class RtHost {
       this.#loop.onScan(scan);
     });
     this.#guard.onChange(({ at, safety, cause }) => {
+      this.#publishState();
       this.#send({ t: 'event', event: { type: 'safety', at, safety, cause } });
       this.#latch.changed(safety.estop);
     });

@@ -8,7 +8,6 @@ import type { Twist } from '../../config/contracts/geometry.js';
 import type { Navigator, NavigatorInput } from '../amr/types.js';
 import type { BaseDriver, BaseFrame } from '../serial/types.js';
 import { CycleStats } from './cycle-stats.js';
-import { DrivePower } from './drive-power.js';
 import {
   type FreeWay,
   freeWay,
@@ -38,7 +37,7 @@ export interface MotionLoopOptions {
   onUpdate: (update: ActionUpdate) => void;
   /** Called at the end of each cycle with its number. */
   onCycle: (cycle: number) => void;
-  /** The wheels went on turning although they were told to stand still, and the drive was cut. */
+  /** The wheels went on turning although they were told to stand still; the drive has been cut. */
   onStopFailed: () => void;
 }
 
@@ -62,7 +61,6 @@ export class MotionLoop {
   readonly #navigator: Navigator;
   readonly #guard: SafetyGuard;
   readonly #body: MotionBody;
-  readonly #power: DrivePower;
   readonly #options: MotionLoopOptions;
   readonly #stats = new CycleStats(CONTROL_PERIOD_MS);
   readonly #counters = { motion_not_finite: 0, motion_held_back: 0, stops_unconfirmed: 0 };
@@ -87,7 +85,6 @@ export class MotionLoop {
     this.#navigator = options.navigator;
     this.#guard = options.guard;
     this.#body = options.body;
-    this.#power = new DrivePower(options.clock, options.base);
   }
 
   start(): void {
@@ -103,7 +100,6 @@ export class MotionLoop {
 
   onFrame(frame: BaseFrame): void {
     this.#frame = frame;
-    this.#power.onFrame(frame.driveEnabled);
   }
 
   onScan(scan: Scan): void {
@@ -113,14 +109,13 @@ export class MotionLoop {
 
   onBaseLink(connected: boolean): void {
     if (!connected) this.#frame = null;
-    this.#power.onLink();
   }
 
   /** Begins an action, after the stop that the safety layer has under way, if there is one. */
   begin(id: string, action: MotionAction): void {
     if (this.#waiting?.id !== id) this.#dropWaiting();
     this.#waiting = null;
-    this.#power.release();
+    this.#guard.restoreDrive();
     if (this.#guard.verdict.stopping.length > 0) {
       this.#waiting = { id, action, since: this.#clock.mono() };
       return;
@@ -141,7 +136,7 @@ export class MotionLoop {
   }
 
   counters(): Record<string, number> {
-    return { ...this.#counters, ...this.#stats.counters(), ...this.#power.counters() };
+    return { ...this.#counters, ...this.#stats.counters() };
   }
 
   /** Due times lie on a grid, so that the loop keeps its rate however late a single cycle is. */
@@ -167,7 +162,6 @@ export class MotionLoop {
     const wish = this.#stepNavigator(mono);
     if (trusted) {
       this.#letWaitingBegin(mono);
-      this.#switchPower();
       this.#drive(wish, dt, mono);
     }
     this.#reportDropped();
@@ -234,17 +228,9 @@ export class MotionLoop {
     }
   }
 
-  #switchPower(): void {
-    this.#power.update({
-      forbidden: this.#guard.driveForbidden,
-      wanted: this.action !== null || !isStandstill(this.#command),
-      docked: this.#frame?.docked ?? null,
-    });
-  }
-
   #drive(wish: Twist, dt: number, mono: number): void {
     const cut = this.#guard.verdict.level === 'CUT';
-    const next = cut ? STANDSTILL : rampTwist(this.#command, this.#allowed(wish), this.#body, dt);
+    const next = cut ? STANDSTILL : rampTwist(this.#rampFrom(), this.#allowed(wish), this.#body, dt);
     if (isStandstill(next)) {
       this.#standStill(mono, cut);
       return;
@@ -257,10 +243,18 @@ export class MotionLoop {
     this.#base.driveWheels(wheels.left, wheels.right);
   }
 
-  /** What may be driven of a wish: nothing while settling, or while the base does not take commands. */
+  /**
+   * A base that does not take drive commands yet is asked for the first step of the ramp again and again: that
+   * wakes it, and it does not jump to a speed that was never reached.
+   */
+  #rampFrom(): Twist {
+    return this.#frame?.driveEnabled === true ? this.#command : STANDSTILL;
+  }
+
+  /** What may be driven of a wish: nothing while settling, or without a base. */
   #allowed(wish: Twist): Twist {
     const { level, limits } = this.#guard.verdict;
-    if (level !== 'OK' || this.#frame?.driveEnabled !== true) return STANDSTILL;
+    if (level !== 'OK' || this.#frame === null) return STANDSTILL;
     const allowed = slowNearObstacles(limitTwist(wish, this.#body, limits), this.#way, this.#body.maxDecel);
     if (!isStandstill(wish) && isStandstill(allowed)) this.#counters.motion_held_back += 1;
     return allowed;
@@ -282,8 +276,7 @@ export class MotionLoop {
     if (since > STOP_CONFIRM_MS && !this.#stopChecked) {
       this.#stopChecked = true;
       this.#counters.stops_unconfirmed += 1;
-      this.#base.stopNow();
-      this.#power.cut();
+      this.#guard.cutDrive();
       this.#options.onStopFailed();
     }
   }

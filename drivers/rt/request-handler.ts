@@ -75,8 +75,7 @@ export class RequestHandler {
       const answered = this.#obey(n, request);
       if (answered === 'now') this.#accept(n);
     } catch (error) {
-      if (error instanceof Refusal) this.#refuse(n, error.reason, error.message);
-      else this.#refuse(n, 'INTERNAL_ERROR', error instanceof Error ? error.message : String(error));
+      this.#refuseFor(n, error);
     }
   }
 
@@ -147,7 +146,7 @@ export class RequestHandler {
       .plan(request)
       .then(
         (result) => this.#parts.send({ t: 'response', n, ok: true, result }),
-        (error: unknown) => this.#refuse(n, 'INTERNAL_ERROR', String(error)),
+        (error: unknown) => this.#refuseFor(n, error),
       )
       .finally(() => {
         this.#plans -= 1;
@@ -179,6 +178,12 @@ export class RequestHandler {
 
   #accept(n: number): void {
     this.#parts.send({ t: 'response', n, ok: true });
+  }
+
+  /** Anything but a `Refusal` is a defect. */
+  #refuseFor(n: number, error: unknown): void {
+    if (error instanceof Refusal) this.#refuse(n, error.reason, error.message);
+    else this.#refuse(n, 'INTERNAL_ERROR', error instanceof Error ? error.message : String(error));
   }
 
   #refuse(n: number, reason: ReasonCode, message: string): void {

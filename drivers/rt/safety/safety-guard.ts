@@ -25,9 +25,12 @@ export interface SafetyChange {
   cause: SafetyCondition | null;
 }
 
+/** What the safety layer does to the base. */
+export type DriveSwitch = Pick<BaseDriver, 'stopNow' | 'disable' | 'enable'>;
+
 export interface SafetyGuardOptions {
   clock: Clock;
-  base: Pick<BaseDriver, 'stopNow' | 'disable'>;
+  base: DriveSwitch;
   /** As read from the state directory before any port was opened. */
   estop: EstopState;
   thresholds?: Partial<SafetyThresholds>;
@@ -44,7 +47,7 @@ const STARVED_GRACE_MS = 5;
 
 export class SafetyGuard {
   readonly #clock: Clock;
-  readonly #base: Pick<BaseDriver, 'stopNow' | 'disable'>;
+  readonly #base: DriveSwitch;
   readonly #thresholds: SafetyThresholds;
   readonly #estopButtons: number;
   readonly #listeners: ((change: SafetyChange) => void)[] = [];
@@ -75,6 +78,7 @@ export class SafetyGuard {
   #starved: { asOf: number } | null = null;
   #worst: SafetyLevel = 'OK';
   #driveForbidden = false;
+  #cutByHost = false;
   #toldEstop: EstopState;
   #cancelWatch: CancelTimer | null = null;
   #cancelGrace: CancelTimer = () => {};
@@ -175,9 +179,17 @@ export class SafetyGuard {
     return this.#inputs().stillProven;
   }
 
-  /** True while the drive has to be without power. */
-  get driveForbidden(): boolean {
-    return this.#driveForbidden;
+  /** Stops, and takes the power of driving away until `restoreDrive`: for wheels that do not obey a stop. */
+  cutDrive(): void {
+    this.#base.stopNow();
+    this.#cutByHost = true;
+    this.#judge();
+  }
+
+  restoreDrive(): void {
+    if (!this.#cutByHost) return;
+    this.#cutByHost = false;
+    this.#judge();
   }
 
   state(): SafetyState {
@@ -205,7 +217,7 @@ export class SafetyGuard {
     this.#memory = memory;
     this.#verdict = verdict;
     if (verdict.appeared.length > 0) this.#react(verdict);
-    this.#forbidDriveIfCalledFor(verdict);
+    this.#switchDrive(verdict);
     this.#worst = worseLevel(this.#worst, verdict.level);
     this.#watch();
     const changed = verdict.appeared.length + verdict.cleared.length > 0 || verdict.level !== levelBefore;
@@ -223,14 +235,18 @@ export class SafetyGuard {
     if (verdict.stopping.length > 0) this.#count(cuts ? 'safety_cuts' : 'safety_settles');
   }
 
-  /** Takes the power of driving away: at once where it cuts, after the stop where it settles. */
-  #forbidDriveIfCalledFor(verdict: SafetyVerdict): void {
-    const called = verdict.active.some((condition) => {
-      const row = failsafeRow(condition);
-      return row.still !== 'OK' && (row.moving === 'CUT' || !verdict.stopping.includes(condition));
-    });
-    if (called && !this.#driveForbidden) this.#base.disable();
-    this.#driveForbidden = called;
+  /** Takes the power of driving away, at once where it cuts, after the stop where it settles; and gives it back. */
+  #switchDrive(verdict: SafetyVerdict): void {
+    const forbidden =
+      this.#cutByHost ||
+      verdict.active.some((condition) => {
+        const row = failsafeRow(condition);
+        return row.still !== 'OK' && (row.moving === 'CUT' || !verdict.stopping.includes(condition));
+      });
+    if (forbidden === this.#driveForbidden) return;
+    this.#driveForbidden = forbidden;
+    if (forbidden) this.#base.disable();
+    else this.#base.enable();
   }
 
   #tell(cause: SafetyCondition | null): void {

@@ -7,6 +7,7 @@ const BEAMS = 360;
 
 export class ManualLidar implements LidarDriver {
   delivering = true;
+  readonly opening = false;
   /** Metres, for all beams; a test may put obstacles into it. */
   readonly ranges: number[] = new Array<number>(BEAMS).fill(5);
   readonly #clock: Clock;
@@ -27,8 +28,6 @@ export class ManualLidar implements LidarDriver {
   async stop(): Promise<void> {
     this.#cancel();
   }
-
-  readonly opening = false;
 
   get connected(): boolean {
     return this.delivering;
