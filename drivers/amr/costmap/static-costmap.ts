@@ -1,4 +1,4 @@
-import type { Point } from '../../../config/contracts/geometry.js';
+import { compose, type Point, type Polygon, type Pose } from '../../../config/contracts/geometry.js';
 import type { GoalStatus, MapBundle } from '../types.js';
 import {
   COST_INSCRIBED,
@@ -14,6 +14,12 @@ import { GridFrame, type GridGeometry } from './grid-frame.js';
 
 /** Cells at least this full count as obstacles. */
 export const OCCUPIED_FROM = 65;
+const KEEPOUT = 1;
+const STATION = 2;
+/** The station's body in front of a docked robot: half its width, and its depth, metres. Often too low for the lidar. */
+const STATION_HALF_WIDTH = 0.15;
+const STATION_DEPTH = 0.08;
+
 /** Distances are kept up to here, metres: nothing asks for more. */
 export const MAX_DISTANCE = 2;
 
@@ -38,8 +44,8 @@ export class StaticCostmap implements PlanningMap {
    * `MAX_DISTANCE`; 0 in an obstacle.
    */
   readonly wallDistance: Float32Array;
-  /** 1 in keep-out areas. */
-  readonly #keepout: Uint8Array;
+  /** What is closed beside the map's obstacles: `KEEPOUT`, `STATION`, or 0. */
+  readonly #closed: Uint8Array;
   /** Per cell 1 + index into `#speeds`, or 0 where no limit holds; null without speed areas. */
   readonly #speedArea: Uint16Array | null;
   readonly #speeds: readonly number[];
@@ -59,12 +65,15 @@ export class StaticCostmap implements PlanningMap {
     const occupied = new Uint8Array(size);
     for (let i = 0; i < size; i++) occupied[i] = (grid.cells[i] ?? -1) >= OCCUPIED_FROM ? 1 : 0;
     this.wallDistance = surfaceDistances(occupied, this.geometry);
-    this.#keepout = new Uint8Array(size);
-    for (const area of areas.keepout)
-      fillPolygon(this.frame, area.polygon, (i) => this.#keepout.fill(1, i, i + 1));
-    const keepoutDistance = areas.keepout.length > 0 ? surfaceDistances(this.#keepout, this.geometry) : null;
+    this.#closed = new Uint8Array(size);
+    const close = (polygon: Polygon, as: number) =>
+      fillPolygon(this.frame, polygon, (i) => this.#closed.fill(as, i, i + 1));
+    for (const area of areas.keepout) close(area.polygon, KEEPOUT);
+    if (areas.station !== null) close(stationBody(areas.station.pose, inflation.robotRadius), STATION);
+    const anyClosed = areas.keepout.length > 0 || areas.station !== null;
+    const closedDistance = anyClosed ? surfaceDistances(this.#closed, this.geometry) : null;
     this.cost = new Uint8Array(new SharedArrayBuffer(size));
-    fillCosts(this.cost, grid.cells, this.wallDistance, keepoutDistance, inflation);
+    fillCosts(this.cost, grid.cells, this.wallDistance, closedDistance, inflation);
     this.#speeds = areas.speedAreas.map((a) => a.maxSpeed);
     this.#speedArea = areas.speedAreas.length > 0 ? new Uint16Array(size) : null;
     for (const [k, area] of areas.speedAreas.entries()) {
@@ -80,8 +89,30 @@ export class StaticCostmap implements PlanningMap {
     if (cost < COST_INSCRIBED) return 'free';
     const clear = this.inflation.robotRadius + this.inflation.margin;
     if ((this.wallDistance[i] ?? 0) < clear) return 'occupied';
-    // Not near a wall, and yet not free: what is left is a keep-out area or unknown space.
-    return cost === COST_UNKNOWN && this.#keepout[i] === 0 ? 'unknown' : 'keepout';
+    const closed = this.#closed[i] ?? 0;
+    if (cost === COST_UNKNOWN && closed === 0) return 'unknown';
+    // Not near a wall and yet not free: a closed area is this near.
+    return this.#nearestClosed(i) === STATION ? 'occupied' : 'keepout';
+  }
+
+  #nearestClosed(index: number): number {
+    const reach =
+      Math.ceil((this.inflation.robotRadius + this.inflation.margin) / this.geometry.resolution) + 1;
+    const x = index % this.geometry.width;
+    const y = (index - x) / this.geometry.width;
+    let nearest = Number.POSITIVE_INFINITY;
+    let found = 0;
+    for (let dy = -reach; dy <= reach; dy++) {
+      for (let dx = -reach; dx <= reach; dx++) {
+        const i = this.frame.indexOf(x + dx, y + dy);
+        const closed = i < 0 ? 0 : (this.#closed[i] ?? 0);
+        const d = dx * dx + dy * dy;
+        if (closed === 0 || d >= nearest) continue;
+        nearest = d;
+        found = closed;
+      }
+    }
+    return found;
   }
 
   /** Metres to the surface of the nearest mapped obstacle; 0 off the map. */
@@ -124,15 +155,25 @@ function surfaceDistances(mask: Uint8Array, geometry: GridGeometry): Float32Arra
   return out;
 }
 
+function stationBody(docked: Pose, robotRadius: number): Polygon {
+  const corner = (x: number, y: number) => compose(docked, { x: robotRadius + x, y, theta: 0 });
+  return [
+    corner(0, -STATION_HALF_WIDTH),
+    corner(STATION_DEPTH, -STATION_HALF_WIDTH),
+    corner(STATION_DEPTH, STATION_HALF_WIDTH),
+    corner(0, STATION_HALF_WIDTH),
+  ];
+}
+
 function fillCosts(
   cost: Uint8Array,
   cells: Int8Array,
   wall: Float32Array,
-  keepout: Float32Array | null,
+  closed: Float32Array | null,
   inflation: InflationParams,
 ): void {
   for (let i = 0; i < cost.length; i++) {
-    const d = keepout === null ? (wall[i] ?? 0) : Math.min(wall[i] ?? 0, keepout[i] ?? 0);
+    const d = closed === null ? (wall[i] ?? 0) : Math.min(wall[i] ?? 0, closed[i] ?? 0);
     // Unknown space is closed to the robot but not inflated: maps are ragged along their edges.
     const unknown = (cells[i] ?? -1) < 0 && d > 0;
     cost[i] = unknown ? COST_UNKNOWN : d === 0 ? COST_LETHAL : inflatedCost(d, inflation);

@@ -1,12 +1,11 @@
-import type { Scan } from '../../../config/contracts/amr.js';
 import { compose, type Pose, relativeTo } from '../../../config/contracts/geometry.js';
 import { COST_INSCRIBED } from '../costmap/costs.js';
 import type { StaticCostmap } from '../costmap/static-costmap.js';
-import { type Beams, pickBeams } from './beams.js';
 import { DEFAULT_HEALTH, type HealthParams, LocalisationHealth } from './health.js';
 import { LikelihoodField } from './likelihood-field.js';
 import type { Odometry } from './odometry.js';
 import { DEFAULT_FILTER, type Estimate, type FilterParams, ParticleFilter } from './particle-filter.js';
+import { type ScanPoints, thinOut } from './scan-points.js';
 
 export interface LocalizerParams {
   filter: FilterParams;
@@ -16,8 +15,6 @@ export interface LocalizerParams {
   /** The filter takes in a scan when the robot has moved this far since the last, metres or radians. */
   minTravel: number;
   minTurn: number;
-  /** From the middle of a scan's turn to its time stamp, ms: the pose a scan is compared at. */
-  scanLagMs: number;
   /** Scans taken in without motion after a pose was set, to find its exact place. */
   settleScans: number;
 }
@@ -28,12 +25,11 @@ export const DEFAULT_LOCALIZER: LocalizerParams = {
   beams: 120,
   minTravel: 0.03,
   minTurn: 0.03,
-  scanLagMs: 50,
   settleScans: 15,
 };
 
-/** While turning faster than this, rad/s, a scan is smeared and counts for less. */
-const SMEARED_TURN = 0.5;
+/** While turning faster than this, rad/s, what remains of a scan's smear makes it count for less. */
+const SMEARED_TURN = 1;
 /** Particles of a start without an idea. */
 const GLOBAL_PARTICLES = 8000;
 
@@ -71,6 +67,12 @@ export class Localizer {
   pose(): Pose | null {
     if (this.#estimate === null) return null;
     return compose(this.#estimate.pose, relativeTo(this.#anchor, this.#odometry.pose));
+  }
+
+  /** The same at a moment within the last second. */
+  poseAt(mono: number): Pose | null {
+    if (this.#estimate === null) return null;
+    return compose(this.#estimate.pose, relativeTo(this.#anchor, this.#odometry.poseAt(mono)));
   }
 
   get estimate(): Estimate | null {
@@ -113,14 +115,14 @@ export class Localizer {
     this.#restart();
   }
 
-  /** Takes a scan in that was stamped at `mono` ms. */
-  addScan(scan: Scan, mono: number): void {
+  /** Takes in the points of a scan stamped at `mono` ms, in `base_link` at that time. */
+  addScan(points: ScanPoints, mono: number): void {
     if (this.#estimate === null) return;
-    const beams = pickBeams(scan, this.#params.beams);
-    const odom = this.#odometry.poseAt(mono - this.#params.scanLagMs);
+    const beams = thinOut(points, this.#params.beams);
+    const odom = this.#odometry.poseAt(mono);
     if (this.#shouldMatch(odom)) this.#match(beams, odom);
     const there = compose(this.#estimate.pose, relativeTo(this.#anchor, odom));
-    this.#observe(this.#filter.score(there, beams), beams, mono);
+    this.#observe(this.#filter.score(there, beams), beams.count, mono);
   }
 
   #restart(): void {
@@ -142,7 +144,7 @@ export class Localizer {
     );
   }
 
-  #match(beams: Beams, odom: Pose): void {
+  #match(beams: ScanPoints, odom: Pose): void {
     this.#counters.scans_matched++;
     this.#filter.predict(relativeTo(this.#predictedTo, odom));
     this.#predictedTo = odom;
@@ -153,10 +155,10 @@ export class Localizer {
     this.#anchor = odom;
   }
 
-  #observe(score: number | null, beams: Beams, mono: number): void {
+  #observe(score: number | null, beams: number, mono: number): void {
     this.#counters.scans_checked++;
     const before = this.#health.localized;
-    this.#health.observe(score, beams.count, this.spread()?.xy ?? 0, mono);
+    this.#health.observe(score, beams, this.spread()?.xy ?? 0, mono);
     const { localized } = this.#health;
     if (localized === false && before !== false) this.#counters.times_lost++;
     if (localized !== false || this.#estimate === null) return;

@@ -1,8 +1,8 @@
 import { compose, type Pose, wrapAngle } from '../../../config/contracts/geometry.js';
-import type { Beams } from './beams.js';
 import { gaussian } from './gaussian.js';
 import { LikelihoodField } from './likelihood-field.js';
 import { adaptiveCount, lowVarianceIndices, type ParticleSet, particleSet } from './resample.js';
+import type { ScanPoints } from './scan-points.js';
 
 export interface FilterParams {
   minParticles: number;
@@ -138,7 +138,7 @@ export class ParticleFilter {
   }
 
   /** Weighs the particles by a scan and, where few of them carry the weight, draws new ones. `trust`: 0…1. */
-  update(beams: Beams, trust = 1): void {
+  update(beams: ScanPoints, trust = 1): void {
     if (beams.count === 0 || this.#particles.count === 0) return;
     this.#weigh(beams, trust);
     const { weight, count } = this.#particles;
@@ -188,7 +188,7 @@ export class ParticleFilter {
   }
 
   /** Mean likelihood, 0…1, of the rays' ends seen from a pose in the `map` frame; null without rays. */
-  score(pose: Pose, beams: Beams): number | null {
+  score(pose: Pose, beams: ScanPoints): number | null {
     if (beams.count === 0) return null;
     const p = this.#field.frame.poseToGrid(pose);
     return this.#sum(p.x, p.y, p.theta, beams, this.#fit) / beams.count;
@@ -214,7 +214,7 @@ export class ParticleFilter {
     this.#particles = set;
   }
 
-  #weigh(beams: Beams, trust: number): void {
+  #weigh(beams: ScanPoints, trust: number): void {
     const { x, y, theta, weight, count } = this.#particles;
     const power = (trust * Math.min(beams.count, this.#params.effectiveBeams)) / beams.count;
     let highest = Number.NEGATIVE_INFINITY;
@@ -235,7 +235,7 @@ export class ParticleFilter {
   }
 
   /** Adds up a table's values over the rays' ends; the hot loop of the filter. Pose in grid coordinates. */
-  #sum(px: number, py: number, theta: number, beams: Beams, table: Float64Array): number {
+  #sum(px: number, py: number, theta: number, beams: ScanPoints, table: Float64Array): number {
     const { width, height, resolution } = this.#field.frame;
     const codes = this.#field.codes;
     const c = Math.cos(theta) / resolution;

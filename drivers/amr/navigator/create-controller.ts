@@ -1,0 +1,49 @@
+import type { MotionAction, PlanResult } from '../../../config/contracts/amr.js';
+import { assertNever } from '../../../config/contracts/errors.js';
+import type { Point, Pose } from '../../../config/contracts/geometry.js';
+import { DockController } from '../control/dock.js';
+import { DriveController } from '../control/manual.js';
+import { SpinController } from '../control/spin.js';
+import { BackUpController, UndockController } from '../control/straight.js';
+import type { Controller } from '../control/types.js';
+import type { NavigatorConfig } from './config.js';
+import { FollowPathController } from './follow-path.js';
+import type { LiveObstacles } from './live-obstacles.js';
+
+export interface ControllerParts {
+  config: NavigatorConfig;
+  /** Null without a map. */
+  ground: {
+    obstacles: LiveObstacles;
+    speedLimitAt(p: Point): number | null;
+    isFree(p: Point): boolean;
+    plan(from: Pose, goal: Pose): Promise<PlanResult>;
+  } | null;
+}
+
+/** The controller that carries out an action; null when there is no map and it needs one. */
+export function createController(action: MotionAction, parts: ControllerParts): Controller | null {
+  const { config, ground } = parts;
+  switch (action.kind) {
+    case 'followPath':
+      if (ground === null) return null;
+      return new FollowPathController(action, {
+        config,
+        ground,
+        obstacles: ground.obstacles,
+        plan: ground.plan,
+      });
+    case 'spin':
+      return new SpinController(action.angle, action.tolerance, config.follower.turn);
+    case 'backUp':
+      return new BackUpController(action.distance, { ...config.backward, speed: Math.abs(action.speed) });
+    case 'drive':
+      return new DriveController(action.twist, action.ttlMs, config.limits.brake);
+    case 'dock':
+      return ground === null ? null : new DockController(action.station, config.dock);
+    case 'undock':
+      return new UndockController(action.clearance, { ...config.backward, speed: config.undockSpeed });
+    default:
+      return assertNever(action);
+  }
+}

@@ -1,0 +1,79 @@
+import { compose, distance, type Point, type Pose } from '../../../config/contracts/geometry.js';
+import type { PathTrack } from '../control/path-track.js';
+import { LiveLayer, type LiveLayerParams } from '../costmap/live-layer.js';
+import type { StaticCostmap } from '../costmap/static-costmap.js';
+import type { ScanPoints } from '../localisation/scan-points.js';
+import type { ObstacleParams } from './config.js';
+
+/** Tells what a scan shows from what the map has, and remembers the rest for planning. */
+export class LiveObstacles {
+  readonly #costmap: StaticCostmap;
+  readonly #params: ObstacleParams;
+  readonly #layer: LiveLayer;
+  #points: Point[] = [];
+
+  constructor(costmap: StaticCostmap, params: ObstacleParams, layer: LiveLayerParams) {
+    this.#costmap = costmap;
+    this.#params = params;
+    this.#layer = new LiveLayer(costmap.frame, layer);
+  }
+
+  /** Obstacles that are not in the map: centres of their cells, `map` frame. */
+  get points(): readonly Point[] {
+    return this.#points;
+  }
+
+  /** The same as row-major cell indices. */
+  cells(): Int32Array {
+    return this.#layer.cells();
+  }
+
+  counters(): Record<string, number> {
+    return { live_cells: this.#layer.size, live_cells_dropped: this.#layer.dropped };
+  }
+
+  /** Takes in a scan's points, in `base_link` when that was at `pose` in the map. */
+  add(points: ScanPoints, pose: Pose, mono: number): void {
+    const ends: Point[] = [];
+    const isNew: boolean[] = [];
+    for (let i = 0; i < points.count; i++) {
+      const x = points.x[i] ?? 0;
+      const y = points.y[i] ?? 0;
+      const p = compose(pose, { x, y, theta: 0 });
+      ends.push(p);
+      isNew.push(Math.hypot(x, y) <= this.#params.range && this.#isNew(p));
+    }
+    this.#layer.update(pose, ends, isNew, mono);
+    this.#layer.clearAround(pose, this.#costmap.inflation.robotRadius);
+    this.#points = this.#layer.points();
+  }
+
+  clear(): void {
+    this.#layer.clear();
+    this.#points = [];
+  }
+
+  /** The first live obstacle that leaves no room for the robot on the next `ahead` metres of a path. */
+  firstOn(track: PathTrack, ahead: number): { at: Point; along: number } | null {
+    if (this.#points.length === 0) return null;
+    const clear = this.#costmap.inflation.robotRadius + this.#costmap.inflation.margin;
+    const here = track.pointAt(track.at);
+    const near = this.#points.filter((p) => distance(p, here) < ahead + clear);
+    if (near.length === 0) return null;
+    const end = Math.min(track.length, track.at + ahead);
+    for (let s = track.at; s <= end; s += 0.05) {
+      const on = track.pointAt(s);
+      const hit = near.find((p) => distance(p, on) < clear);
+      if (hit !== undefined) return { at: hit, along: s - track.at };
+    }
+    return null;
+  }
+
+  /** Not on the map's obstacles, and on ground where it could matter. */
+  #isNew(p: Point): boolean {
+    const { frame, wallDistance, cost } = this.#costmap;
+    const i = frame.indexAt(p);
+    if (i < 0 || (cost[i] ?? 255) === 255) return false;
+    return (wallDistance[i] ?? 0) >= this.#params.mapTolerance;
+  }
+}

@@ -1,0 +1,263 @@
+import type {
+  MotionAction,
+  PlanRequest,
+  PlanResult,
+  SafetyLevel,
+  Scan,
+} from '../../../config/contracts/amr.js';
+import { isRefusal } from '../../../config/contracts/errors.js';
+import type { Point, Pose, Twist } from '../../../config/contracts/geometry.js';
+import { TwistLimiter } from '../control/limits.js';
+import { Standstill } from '../control/standstill.js';
+import type { ControlInput } from '../control/types.js';
+import { COST_INSCRIBED } from '../costmap/costs.js';
+import { StaticCostmap } from '../costmap/static-costmap.js';
+import { Localizer } from '../localisation/localizer.js';
+import { Odometry } from '../localisation/odometry.js';
+import { scanPoints } from '../localisation/scan-points.js';
+import type {
+  MapBundle,
+  Navigator,
+  NavigatorInput,
+  NavigatorOutput,
+  NavigatorState,
+  Planner,
+} from '../types.js';
+import { ActionRunner } from './action-runner.js';
+import { DEFAULT_NAVIGATOR, type NavigatorConfig } from './config.js';
+import { createController } from './create-controller.js';
+import { LidarView } from './lidar-view.js';
+import { LiveObstacles } from './live-obstacles.js';
+
+export interface NavigatorOptions {
+  planner: Planner;
+  /** Uniform in [0, 1). */
+  random: () => number;
+  config?: NavigatorConfig;
+}
+
+/** What belongs to one map. */
+interface Ground {
+  bundle: MapBundle;
+  costmap: StaticCostmap;
+  localizer: Localizer;
+  obstacles: LiveObstacles;
+}
+
+/** Scans are not matched to obstacles while turning faster than this, rad/s: a small error of angle moves walls. */
+const MAX_MARKING_TURN = 1;
+/** Stamps of scans may lie this far back, ms; older ones come from a clock that jumped. */
+const MAX_SCAN_AGE = 500;
+
+/**
+ * Localisation, obstacles, planning and motion of a robot with its own map: everything the motion process asks
+ * for, without ports or clocks. `step` is called every 50 ms and does no more than a few milliseconds of work.
+ */
+export class OnboardNavigator implements Navigator {
+  readonly #config: NavigatorConfig;
+  readonly #planner: Planner;
+  readonly #random: () => number;
+  readonly #odometry: Odometry;
+  readonly #standstill = new Standstill();
+  readonly #limiter: TwistLimiter;
+  readonly #view: LidarView;
+  readonly #runner: ActionRunner;
+  #ground: Ground | null = null;
+  #scan: Scan | null = null;
+  #lastStep: { mono: number; now: number } | null = null;
+  #pendingPlans = 0;
+  readonly #counters = { scans: 0, plans: 0, plans_failed: 0 };
+
+  constructor(options: NavigatorOptions) {
+    const config = options.config ?? DEFAULT_NAVIGATOR;
+    this.#config = config;
+    this.#planner = options.planner;
+    this.#random = options.random;
+    this.#odometry = new Odometry({
+      wheelBase: config.limits.wheelBase,
+      maxWheelSpeed: config.limits.maxWheelSpeed,
+    });
+    this.#limiter = new TwistLimiter(config.limits);
+    this.#view = new LidarView(config.inflation.robotRadius, config.obstacles.margin);
+    this.#runner = new ActionRunner(config.obstacles, (action) => this.#controllerFor(action));
+  }
+
+  setMap(bundle: MapBundle): void {
+    this.#runner.mapChanged();
+    const costmap = new StaticCostmap(bundle, this.#config.inflation);
+    this.#ground = {
+      bundle,
+      costmap,
+      localizer: new Localizer(costmap, this.#odometry, this.#random, this.#config.localizer),
+      obstacles: new LiveObstacles(costmap, this.#config.obstacles, this.#config.liveLayer),
+    };
+    this.#planner.setMap(costmap);
+  }
+
+  relocalize(pose: Pose, spread: { xy: number; theta: number } = { xy: 0.1, theta: 0.1 }): void {
+    this.#ground?.localizer.setPose(pose, spread);
+    this.#ground?.obstacles.clear();
+  }
+
+  /** Gives the pose up and looks for it over the whole map; scans and some turning will tell. */
+  relocalizeAnywhere(): void {
+    this.#ground?.localizer.setUnknown();
+    this.#ground?.obstacles.clear();
+  }
+
+  start(id: string, action: MotionAction): void {
+    this.#runner.start(id, action);
+  }
+
+  stop(reason: string): void {
+    this.#runner.stop(reason);
+  }
+
+  step(input: NavigatorInput): NavigatorOutput {
+    const dt =
+      this.#lastStep === null ? 0.05 : Math.min(0.2, Math.max(0, input.mono - this.#lastStep.mono) / 1000);
+    this.#lastStep = { mono: input.mono, now: input.now };
+    if (input.wheels !== null) this.#odometry.add(input.wheels);
+    this.#standstill.update(input.wheels, input.mono, input.now);
+    if (input.scan !== null) this.#takeScan(input.scan, input);
+    const control = this.#controlInput(input, dt);
+    const { wish, updates } = this.#runner.step(control, {
+      now: input.now,
+      safety: input.safety,
+      pose: this.#pose(),
+      localized: this.#ground?.localizer.localized ?? null,
+    });
+    return { twist: this.#drive(wish, input.safety, dt), updates };
+  }
+
+  plan(request: PlanRequest): Promise<PlanResult> {
+    const from = request.from ?? this.#trustedPose();
+    if (this.#ground === null)
+      return Promise.resolve({ ok: false, reason: 'no_map', message: 'no map is loaded' });
+    if (from === null) {
+      return Promise.resolve({
+        ok: false,
+        reason: 'no_pose',
+        message: 'the robot does not know where it is',
+      });
+    }
+    return this.#ask(from, request.goal);
+  }
+
+  state(): NavigatorState {
+    const localizer = this.#ground?.localizer;
+    const pose = this.#pose();
+    return {
+      pose,
+      poseAt: pose === null ? null : (this.#lastStep?.now ?? null),
+      localized: localizer?.localized ?? null,
+      localizationScore: localizer?.score ?? null,
+      spread: localizer?.spread() ?? null,
+      twist: this.#odometry.twist(),
+      stoppedSince: this.#standstill.since,
+      action: this.#runner.action,
+      mapId: this.#ground?.bundle.id ?? null,
+      pendingPlans: this.#pendingPlans,
+      counters: {
+        ...this.#counters,
+        odometry_jumps: this.#odometry.jumps,
+        ...localizer?.counters(),
+        ...this.#ground?.obstacles.counters(),
+        ...this.#planner.counters(),
+        ...this.#runner.counters(),
+      },
+    };
+  }
+
+  view(): { scan: Scan | null; path: Pose[]; obstacles: Point[] } {
+    return {
+      scan: this.#scan,
+      path: this.#runner.path(),
+      obstacles: [...(this.#ground?.obstacles.points ?? [])],
+    };
+  }
+
+  #takeScan(scan: Scan, input: NavigatorInput): void {
+    this.#scan = scan;
+    this.#counters.scans++;
+    const age = input.now - scan.at;
+    const mono = input.mono - (age >= 0 && age <= MAX_SCAN_AGE ? age : 0);
+    const points = scanPoints(scan, mono, (at) => this.#odometry.poseAt(at), this.#config.scanTiming);
+    this.#view.add(points, this.#odometry.poseAt(mono), mono);
+    const ground = this.#ground;
+    if (ground === null) return;
+    ground.localizer.addScan(points, mono);
+    const pose = ground.localizer.poseAt(mono);
+    const turning = Math.abs(this.#odometry.twist()?.w ?? 0);
+    if (pose !== null && ground.localizer.localized === true && turning < MAX_MARKING_TURN) {
+      ground.obstacles.add(points, pose, mono);
+    }
+  }
+
+  #controlInput(input: NavigatorInput, dt: number): ControlInput {
+    return {
+      mono: input.mono,
+      dt,
+      pose: this.#trustedPose(),
+      odometry: { forward: this.#odometry.forward, heading: this.#odometry.heading },
+      measured: this.#odometry.twist(),
+      stillMs: this.#standstill.stillMs,
+      surroundings: this.#view.around(this.#odometry.pose, input.mono),
+      ir: input.ir,
+      docked: input.docked,
+      bumped: input.bumps.left || input.bumps.right,
+    };
+  }
+
+  #drive(wish: Twist, safety: SafetyLevel, dt: number): Twist {
+    if (safety === 'CUT') {
+      this.#limiter.halt();
+      return this.#limiter.current;
+    }
+    return this.#limiter.step(safety === 'OK' ? wish : { v: 0, w: 0 }, dt, this.#odometry.twist());
+  }
+
+  #pose(): Pose | null {
+    return this.#ground?.localizer.pose() ?? null;
+  }
+
+  /** Also before the first scan has confirmed it, but not once scans contradict it. */
+  #trustedPose(): Pose | null {
+    return this.#ground?.localizer.localized === false ? null : this.#pose();
+  }
+
+  #controllerFor(action: MotionAction) {
+    const ground = this.#ground;
+    return createController(action, {
+      config: this.#config,
+      ground:
+        ground === null
+          ? null
+          : {
+              obstacles: ground.obstacles,
+              speedLimitAt: (p) => ground.costmap.speedLimitAt(p),
+              isFree: (p) => ground.costmap.costAt(p) < COST_INSCRIBED,
+              plan: (from, goal) => this.#ask(from, goal).catch(planFailed),
+            },
+    });
+  }
+
+  async #ask(from: Pose, goal: Pose): Promise<PlanResult> {
+    this.#counters.plans++;
+    this.#pendingPlans++;
+    try {
+      const live = this.#ground?.obstacles.cells() ?? new Int32Array(0);
+      const result = await this.#planner.plan(from, goal, live);
+      if (!result.ok) this.#counters.plans_failed++;
+      return result;
+    } finally {
+      this.#pendingPlans--;
+    }
+  }
+}
+
+/** For following a path: a planner that fails leaves the robot with the way it has. */
+function planFailed(error: unknown): PlanResult {
+  const message = isRefusal(error) ? error.message : String(error);
+  return { ok: false, reason: 'unreachable', message };
+}
