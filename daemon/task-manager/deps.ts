@@ -26,7 +26,23 @@ export interface TaskManagerLimits {
   conditionPollMs: number;
   /** After a failed commit, what has to be stored is tried again this much later, ms. */
   storeRetryMs: number;
+  /** A task that waited so long for leases keeps those behind it from taking them, ms. */
+  reserveAfterMs: number;
 }
+
+export const DEFAULT_TASK_MANAGER_LIMITS: TaskManagerLimits = {
+  maxQueued: 10_000,
+  maxLive: 20_000,
+  maxLiveWorkflows: 100,
+  ageingMsPerPoint: 30_000,
+  progressIntervalMs: 500,
+  maxAttempts: 5,
+  keepEndedTasks: 10_000,
+  keepEndedWorkflows: 2_000,
+  conditionPollMs: 1_000,
+  storeRetryMs: 1_000,
+  reserveAfterMs: 60_000,
+};
 
 export interface TaskManagerDeps {
   store: Store;

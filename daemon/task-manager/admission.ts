@@ -1,0 +1,91 @@
+/** From a request to a task: defaults, the method's own schema and admission check. */
+import { describeZodError, Refusal } from '../../config/contracts/errors.js';
+import type { MethodSpec } from '../../executors/method.js';
+import type { TaskRequest } from './task.js';
+import type { SubmitTask } from './types.js';
+
+export interface Admitted {
+  spec: MethodSpec;
+  /** What `MethodSpec.params` made of them. */
+  params: unknown;
+}
+
+/** Methods by name. */
+export type Methods = ReadonlyMap<string, MethodSpec>;
+
+export function methodsByName(methods: readonly MethodSpec[]): Methods {
+  const byName = new Map<string, MethodSpec>();
+  for (const spec of methods) {
+    if (byName.has(spec.name)) throw new Error(`method ${spec.name} is registered twice`);
+    byName.set(spec.name, spec);
+  }
+  return byName;
+}
+
+/** Throws `Refusal` UNKNOWN_METHOD. */
+export function findMethod(methods: Methods, name: string, field = 'method'): MethodSpec {
+  const spec = methods.get(name);
+  if (spec !== undefined) return spec;
+  throw new Refusal(
+    'UNKNOWN_METHOD',
+    `${field}: found "${name}"; this robot has ${[...methods.keys()].join(', ') || 'no methods'}`,
+    field,
+  );
+}
+
+/** Throws `Refusal` INVALID_PARAMS naming the field below `path`. */
+export function parseParams(spec: MethodSpec, params: Record<string, unknown>, path = 'params'): unknown {
+  const parsed = spec.params.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const { field, message } = describeZodError(parsed.error, params);
+  throw new Refusal('INVALID_PARAMS', `${spec.name} ${message}`, field === '' ? path : `${path}.${field}`);
+}
+
+/** Throws `Refusal` for what can never work. */
+export function admit(
+  methods: Methods,
+  name: string,
+  params: Record<string, unknown>,
+  nowMs: number,
+  path = 'params',
+): Admitted {
+  const spec = findMethod(methods, name);
+  const parsed = parseParams(spec, params, path);
+  spec.admit?.({ params: parsed, nowMs });
+  return { spec, params: parsed };
+}
+
+export function timeoutOf(spec: MethodSpec, params: unknown): number {
+  return typeof spec.timeoutMs === 'function' ? spec.timeoutMs(params) : spec.timeoutMs;
+}
+
+export function defaultQueueKey(spec: MethodSpec): string {
+  return spec.resources[0]?.resource ?? spec.name;
+}
+
+/** Fills in what the request left open. */
+export function requestOf(submit: SubmitTask, { spec, params }: Admitted): TaskRequest {
+  const { task } = submit;
+  return {
+    method: spec.name,
+    params: submit.params,
+    priority: task.priority ?? 50,
+    queueKey: task.queueKey ?? defaultQueueKey(spec),
+    executionMode: task.executionMode ?? (submit.legacy ? 'IMMEDIATE' : 'QUEUED'),
+    preemptPolicy: task.preemptPolicy ?? 'NONE',
+    failurePolicy: task.failurePolicy ?? 'ABORT',
+    compensationMethod: task.compensationMethod ?? null,
+    timeoutMs: task.timeoutMs ?? timeoutOf(spec, params),
+    cancellable: task.cancellable ?? true,
+    dryRun: task.dryRun ?? false,
+    source: submit.source,
+    legacy: submit.legacy,
+    correlationId: submit.correlationId ?? task.correlationId ?? null,
+    traceId: task.traceId ?? null,
+    workflowId: submit.workflow?.workflowId ?? task.cloud_workflow_id ?? null,
+    stepId: submit.workflow?.stepId ?? task.cloud_step_id ?? null,
+    planId: submit.workflow?.planId ?? task.cloud_plan_id ?? null,
+    cloudOutputKey: task.cloud_output_key ?? null,
+    role: null,
+  };
+}

@@ -1,0 +1,158 @@
+/** Tasks as rows: the live ones also in memory, which follows the store's transactions. */
+import type { Log } from '../../config/contracts/log.js';
+import type { Store } from '../store/store.js';
+import { assertTransition, isTerminal } from './lifecycle.js';
+import type { TaskRequest, TaskRow } from './task.js';
+import type { TaskState } from './types.js';
+
+interface DbRow {
+  n: number;
+  task_id: string;
+  state: string;
+  attempt: number;
+  stopping: string | null;
+  request: string;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  outcome: string | null;
+}
+
+export type TaskChange = Partial<Pick<TaskRow, 'attempt' | 'stopping' | 'startedAt' | 'endedAt' | 'outcome'>>;
+
+/** Ended tasks are forgotten in pieces of this size. */
+const TRIM_EVERY = 256;
+
+export class TaskTable {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #keepEnded: number;
+  readonly #sql;
+  readonly #live = new Map<string, TaskRow>();
+  #nextN: number;
+  #endedSinceTrim = 0;
+
+  constructor(store: Store, log: Log, keepEnded: number) {
+    this.#store = store;
+    this.#log = log;
+    this.#keepEnded = keepEnded;
+    const { db } = store;
+    this.#sql = {
+      insert: db.prepare<[number, string, string, number, string, number]>(
+        'INSERT INTO tasks (n, task_id, state, attempt, request, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+      ),
+      update: db.prepare<
+        [string, number, string | null, number | null, number | null, string | null, number]
+      >(
+        `UPDATE tasks SET state = ?, attempt = ?, stopping = ?, started_at = ?, ended_at = ?, outcome = ?
+         WHERE n = ?`,
+      ),
+      get: db.prepare<[string], DbRow>('SELECT * FROM tasks WHERE task_id = ?'),
+      live: db.prepare<[], DbRow>('SELECT * FROM tasks WHERE ended_at IS NULL ORDER BY n'),
+      newest: db.prepare<[number], DbRow>('SELECT * FROM tasks ORDER BY n DESC LIMIT ?'),
+      trim: db.prepare<[number, number]>(
+        `DELETE FROM tasks WHERE n IN
+         (SELECT n FROM tasks WHERE n < ? AND ended_at IS NOT NULL ORDER BY n LIMIT ?)`,
+      ),
+    };
+    const last = db.prepare<[], number>('SELECT max(n) FROM tasks').pluck().get();
+    this.#nextN = (last ?? 0) + 1;
+    for (const row of this.#sql.live.all()) this.#live.set(row.task_id, fromDb(row));
+  }
+
+  /** Tasks that have not ended, in the order of their submission. */
+  live(): TaskRow[] {
+    return [...this.#live.values()];
+  }
+
+  liveCount(): number {
+    return this.#live.size;
+  }
+
+  getLive(taskId: string): TaskRow | null {
+    return this.#live.get(taskId) ?? null;
+  }
+
+  get(taskId: string): TaskRow | null {
+    const live = this.#live.get(taskId);
+    if (live !== undefined) return live;
+    const row = this.#sql.get.get(taskId);
+    return row === undefined ? null : fromDb(row);
+  }
+
+  /** Newest first, ended ones included. */
+  newest(limit: number): TaskRow[] {
+    return this.#sql.newest.all(limit).map((row) => this.#live.get(row.task_id) ?? fromDb(row));
+  }
+
+  /** Runs inside a `write`, as do the following. */
+  insert(taskId: string, request: TaskRequest, nowMs: number): TaskRow {
+    const row: TaskRow = {
+      n: this.#nextN++,
+      taskId,
+      state: 'PENDING',
+      attempt: 1,
+      stopping: null,
+      request,
+      createdAt: nowMs,
+      startedAt: null,
+      endedAt: null,
+      outcome: null,
+    };
+    this.#sql.insert.run(row.n, taskId, row.state, row.attempt, JSON.stringify(request), nowMs);
+    this.#live.set(taskId, row);
+    this.#store.onUndo(() => {
+      this.#live.delete(taskId);
+    });
+    return row;
+  }
+
+  /** The one place where a task's state changes. Refuses what may not follow. */
+  transition(taskId: string, to: TaskState, change: TaskChange): TaskRow {
+    const before = this.#live.get(taskId);
+    if (before === undefined) throw new Error(`task ${taskId} is not live: it cannot become ${to}`);
+    assertTransition(taskId, before.state, to);
+    const row: TaskRow = { ...before, ...change, state: to };
+    this.#sql.update.run(
+      to,
+      row.attempt,
+      row.stopping === null ? null : JSON.stringify(row.stopping),
+      row.startedAt,
+      row.endedAt,
+      row.outcome === null ? null : JSON.stringify(row.outcome),
+      row.n,
+    );
+    if (isTerminal(to)) this.#live.delete(taskId);
+    else this.#live.set(taskId, row);
+    this.#store.onUndo(() => {
+      this.#live.set(taskId, before);
+    });
+    this.#log.debug(
+      { taskId, method: row.request.method, from: before.state, to, attempt: row.attempt },
+      'task changed state',
+    );
+    if (isTerminal(to)) this.#trimSometimes();
+    return row;
+  }
+
+  #trimSometimes(): void {
+    if (++this.#endedSinceTrim < TRIM_EVERY) return;
+    this.#endedSinceTrim = 0;
+    this.#sql.trim.run(this.#nextN - this.#keepEnded, 2 * TRIM_EVERY);
+  }
+}
+
+function fromDb(row: DbRow): TaskRow {
+  return {
+    n: row.n,
+    taskId: row.task_id,
+    state: row.state as TaskState,
+    attempt: row.attempt,
+    stopping: row.stopping === null ? null : JSON.parse(row.stopping),
+    request: JSON.parse(row.request),
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome === null ? null : JSON.parse(row.outcome),
+  };
+}

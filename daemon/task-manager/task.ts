@@ -1,0 +1,117 @@
+/** A task as the TaskManager keeps it. Values are never changed in place: a change makes a new row. */
+import { isoWithOffset } from '../../config/contracts/clock.js';
+import type { TaskReason } from '../../config/contracts/reason-codes.js';
+import type { Source } from '../../config/contracts/wire/events.js';
+import type { Resource, ResourceClaim } from '../../executors/method.js';
+import type { TaskRecord, TaskState } from './types.js';
+
+/** What was asked for, defaults filled in. Never changes. */
+export interface TaskRequest {
+  method: string;
+  /** As they came: `MethodSpec.params` parses them again after a restart. */
+  params: Record<string, unknown>;
+  priority: number;
+  queueKey: string;
+  executionMode: 'QUEUED' | 'IMMEDIATE' | 'PARALLEL';
+  preemptPolicy: 'NONE' | 'PREEMPT_LOWER' | 'PREEMPT_SAME_QUEUE';
+  failurePolicy: 'ABORT' | 'CONTINUE' | 'RETRY' | 'COMPENSATE' | 'REPLAN';
+  compensationMethod: string | null;
+  /** Counted from STARTED, ms. */
+  timeoutMs: number;
+  cancellable: boolean;
+  dryRun: boolean;
+  source: Source;
+  legacy: boolean;
+  correlationId: string | null;
+  traceId: string | null;
+  /** Labels for events: the cloud's own, or those of the workflow whose step it is. */
+  workflowId: string | null;
+  stepId: string | null;
+  planId: string | null;
+  cloudOutputKey: string | null;
+  /** Set when the workflow engine waits for it. */
+  role: 'step' | 'compensation' | null;
+}
+
+/** Why a task is being stopped, and how it ends once the stop is proven. */
+export interface Stopping {
+  as: 'CANCELLED' | 'FAILED';
+  reason: TaskReason;
+  message: string;
+  observedAtMs: number | null;
+}
+
+export interface Outcome {
+  event: 'COMPLETED' | 'FAILED' | 'CANCELLED';
+  reason: TaskReason | null;
+  message: string | null;
+  /** When the fact behind the reason was observed. */
+  observedAtMs: number | null;
+  stage: string | null;
+  evidence: Record<string, unknown> | null;
+  output: Record<string, unknown> | null;
+}
+
+export interface TaskRow {
+  /** Order of submission. */
+  n: number;
+  taskId: string;
+  state: TaskState;
+  attempt: number;
+  stopping: Stopping | null;
+  request: TaskRequest;
+  createdAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+  outcome: Outcome | null;
+}
+
+/** Where a running task says it is; kept in memory only. */
+export interface TaskStage {
+  stage: string;
+  progress: Record<string, unknown> | null;
+}
+
+export function toRecord(row: TaskRow, stage: TaskStage | null): TaskRecord {
+  const { request, outcome } = row;
+  return {
+    taskId: row.taskId,
+    method: request.method,
+    params: request.params,
+    state: row.state,
+    attempt: row.attempt,
+    source: request.source,
+    legacy: request.legacy,
+    priority: request.priority,
+    queueKey: request.queueKey,
+    executionMode: request.executionMode,
+    workflowId: request.workflowId,
+    stepId: request.stepId,
+    planId: request.planId,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    endedAt: row.endedAt,
+    reasonCode: outcome?.reason ?? row.stopping?.reason ?? null,
+    message: outcome?.message ?? row.stopping?.message ?? null,
+    stage: outcome === null ? (stage?.stage ?? null) : outcome.stage,
+    progress: stage?.progress ?? null,
+    evidence: outcome?.evidence ?? null,
+    output: outcome?.output ?? null,
+    correlationId: request.correlationId,
+    traceId: request.traceId,
+  };
+}
+
+/** Never started: nothing physical happened, so nothing has to stop. */
+export function neverStarted(nowMs: number): Record<string, unknown> {
+  return { stopped: true, never_started: true, observed_at_ms: nowMs };
+}
+
+export function claimsResource(claims: readonly ResourceClaim[], resource: Resource): boolean {
+  return claims.some((claim) => claim.resource === resource);
+}
+
+/** Wire time of an event. */
+export function wireTime(ms: number): string {
+  return isoWithOffset(ms);
+}
