@@ -16,7 +16,7 @@ const PAGE = 256;
 const RETRY_MS = 200;
 const RETRY_MAX_MS = 30_000;
 /** How long to wait for the commit that puts a tombstone in the place of a dead letter. */
-const TOMBSTONE_WAIT_MS = 1000;
+const TOMBSTONE_WAIT_MS = 20;
 /** Fixed header, topic length and packet id of a PUBLISH, and room for MQTT 5 properties. */
 const PACKET_OVERHEAD = 16;
 /** MQTT 5 §3.4.2.1: 0x97 is about the moment, not about the row. */

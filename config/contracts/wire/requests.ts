@@ -1,0 +1,33 @@
+/** What `params` of a control and of a query carry. Names are the wire's. */
+import { z } from 'zod';
+import { idSchema } from './command.js';
+
+const taskId = z.strictObject({ task_id: idSchema });
+const workflowId = z.strictObject({ workflow_id: idSchema });
+const nothing = z.strictObject({});
+
+/** `emergencyStop` is not in here: it acts whatever its params are. */
+export const CONTROL_PARAMS = {
+  cancelTask: taskId,
+  cancelWorkflow: workflowId,
+  pauseWorkflow: workflowId,
+  resumeWorkflow: workflowId,
+} as const;
+
+const CONTEXT_VERSIONS = [1, 2, 'device_context.v1', 'device_context.v2'] as const;
+
+export const QUERY_PARAMS = {
+  getDevicePlanningContext: z.strictObject({
+    version: z.literal(CONTEXT_VERSIONS).optional(),
+    /** Upper limit of the answer's JSON text, UTF-8 bytes. */
+    max_bytes: z.int().min(512).max(262_144).optional(),
+  }),
+  listTasks: z.strictObject({ active: z.boolean().optional(), limit: z.int().min(1).max(200).optional() }),
+  getTask: taskId,
+  getWorkflow: workflowId,
+  listCapabilities: nothing,
+  outboxStatus: nothing,
+} as const;
+
+export type ControlMethod = keyof typeof CONTROL_PARAMS;
+export type QueryMethod = keyof typeof QUERY_PARAMS;

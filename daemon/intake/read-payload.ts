@@ -1,0 +1,66 @@
+/** From bytes, or a value somebody else parsed, to a JSON object that is safe to look into. */
+import { Refusal } from '../../config/contracts/errors.js';
+import { type Scan, scanPayload } from './scan.js';
+
+export const MAX_PAYLOAD_BYTES = 256 * 1024;
+export const MAX_DEPTH = 32;
+
+export type JsonObject = Record<string, unknown>;
+
+/** Throws `Refusal` PAYLOAD_TOO_LARGE or MALFORMED. The messages never quote the payload. */
+export function readPayload(bytes: Uint8Array, scan: Scan = scanPayload(bytes)): JsonObject {
+  if (bytes.length > MAX_PAYLOAD_BYTES) {
+    throw new Refusal(
+      'PAYLOAD_TOO_LARGE',
+      `the payload has ${bytes.length} bytes; allowed are at most ${MAX_PAYLOAD_BYTES}`,
+    );
+  }
+  if (scan.depth > MAX_DEPTH) throw tooDeep(scan.depth);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Refusal('MALFORMED', 'the payload is not UTF-8');
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Refusal('MALFORMED', 'the payload is not JSON');
+  }
+  return requireObject(value);
+}
+
+/** For a value that another channel parsed. Throws `Refusal` MALFORMED. */
+export function readValue(value: unknown): JsonObject {
+  const depth = depthOf(value);
+  if (depth > MAX_DEPTH) throw tooDeep(depth);
+  return requireObject(value);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function requireObject(value: unknown): JsonObject {
+  if (isObject(value)) return value;
+  const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  throw new Refusal('MALFORMED', `the payload is ${found}; allowed is a JSON object`);
+}
+
+function tooDeep(depth: number): Refusal {
+  return new Refusal('MALFORMED', `the payload nests ${depth} levels deep; allowed are at most ${MAX_DEPTH}`);
+}
+
+/** Level by level, without recursion; stops counting one level past the limit. */
+function depthOf(value: unknown): number {
+  let level: unknown[] = [value];
+  let depth = 0;
+  while (depth <= MAX_DEPTH) {
+    const containers = level.filter((item): item is object => typeof item === 'object' && item !== null);
+    if (containers.length === 0) return depth;
+    depth += 1;
+    level = containers.flatMap((item) => Object.values(item));
+  }
+  return depth;
+}

@@ -1,0 +1,104 @@
+/** When a command was issued and how long it may be carried out, judged on the wall clock. */
+import { isoWithOffset } from '../../config/contracts/clock.js';
+import { Refusal, shown } from '../../config/contracts/errors.js';
+
+const DAY_MS = 24 * 3_600_000;
+/** A command may be valid for no longer than this. */
+export const MAX_EXPIRY_MS = 7 * DAY_MS;
+/** How long an answered `command_id` is remembered past the time at which it could still be accepted. */
+export const REMEMBER_MS = DAY_MS;
+
+const RFC3339 =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/**
+ * RFC 3339 §5.6: date, time with seconds, and an offset. Null for anything else: no offset, a day that does not
+ * exist, a leap second (no clock of ours can compare one).
+ */
+export function parseTimestamp(text: string): number | null {
+  const match = RFC3339.exec(text);
+  if (match === null) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return null;
+  if ((hour ?? 24) > 23 || (minute ?? 60) > 59 || (second ?? 60) > 59) return null;
+  const date = new Date(Date.UTC(year, month - 1, day));
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
+  const value = Date.parse(text.toUpperCase());
+  return Number.isFinite(value) ? value : null;
+}
+
+export interface TimeRules {
+  /** Wall time, epoch ms. */
+  now: number;
+  windowMs: number;
+  clockTrusted: boolean;
+}
+
+/** Throws `Refusal` TIMESTAMP_INVALID, STALE_COMMAND, EXPIRED or CLOCK_UNTRUSTED. */
+export function judgeTimes(issuedAt: string, expiresAt: string | null, rules: TimeRules): void {
+  const issued = requireTimestamp('issued_at', issuedAt);
+  const expires = expiresAt === null ? null : requireTimestamp('expires_at', expiresAt);
+  if (!rules.clockTrusted) {
+    throw new Refusal(
+      'CLOCK_UNTRUSTED',
+      'the robot does not know the time yet (no RTC, not synchronised); only stops and cancellations are taken',
+      'issued_at',
+    );
+  }
+  if (expires !== null) judgeExpiry(expires, rules.now);
+  const age = rules.now - issued;
+  if (-age > rules.windowMs) {
+    throw new Refusal(
+      'TIMESTAMP_INVALID',
+      `issued_at: found ${shown(issuedAt)}, ${seconds(-age)} in the future; allowed are ${seconds(rules.windowMs)}`,
+      'issued_at',
+    );
+  }
+  if (age > rules.windowMs && expires === null) {
+    throw new Refusal(
+      'STALE_COMMAND',
+      `issued_at: found ${shown(issuedAt)}, ${seconds(age)} ago; allowed are ${seconds(rules.windowMs)}, or a future expires_at`,
+      'issued_at',
+    );
+  }
+}
+
+/** Wall time until which a repetition of this command has to be recognised. */
+export function keepUntil(issuedAt: unknown, expiresAt: unknown, now: number, windowMs: number): number {
+  const issued = (typeof issuedAt === 'string' ? parseTimestamp(issuedAt) : null) ?? now;
+  const expires = (typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : null) ?? 0;
+  const last = Math.max(now, issued + windowMs, expires);
+  // Times that were refused for lying too far ahead must not occupy the memory for ever.
+  return Math.min(last, now + MAX_EXPIRY_MS + windowMs) + REMEMBER_MS;
+}
+
+function judgeExpiry(expires: number, now: number): void {
+  if (expires <= now) {
+    throw new Refusal(
+      'EXPIRED',
+      `expires_at: found ${isoWithOffset(expires)}, ${seconds(now - expires)} ago; allowed is a time ahead`,
+      'expires_at',
+    );
+  }
+  if (expires - now > MAX_EXPIRY_MS) {
+    throw new Refusal(
+      'TIMESTAMP_INVALID',
+      `expires_at: found ${isoWithOffset(expires)}; allowed are at most 7 days ahead`,
+      'expires_at',
+    );
+  }
+}
+
+function requireTimestamp(field: string, text: string): number {
+  const value = parseTimestamp(text);
+  if (value !== null) return value;
+  throw new Refusal(
+    'TIMESTAMP_INVALID',
+    `${field}: found ${shown(text)}; allowed is ISO 8601 with seconds and an offset, e.g. 2026-11-30T09:00:00+09:00`,
+    field,
+  );
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}
