@@ -1,5 +1,6 @@
 /** The running daemon as the local API sees it. The composition root (`main.ts`) fills it in. */
 import type { AmrDriver } from '../config/contracts/amr.js';
+import type { Capability } from '../config/contracts/capability.js';
 import type { Clock } from '../config/contracts/clock.js';
 import type { DomainEvent } from '../config/contracts/wire/events.js';
 import type { MethodSpec } from '../executors/method.js';
@@ -28,15 +29,7 @@ export interface MapView {
   keepout: { id: string; polygon: [number, number][] }[];
 }
 
-export interface Capability {
-  id: string;
-  cloudIds: string[];
-  title: { ko: string; en: string };
-  available: boolean;
-  /** Why not, in words; null when available. */
-  reason: string | null;
-  methods: string[];
-}
+export type { Capability };
 
 /** One line of `deviceagent doctor`. */
 export interface DoctorCheck {

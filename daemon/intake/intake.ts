@@ -77,12 +77,16 @@ class CommandGate implements CommandIntake {
   /** Before anything is read, judged or stored, and whatever comes of that. */
   #stopNow(principal: Principal): void {
     this.#count('emergency_stops_total');
-    this.#deps.estop(principal.name).catch((error: unknown) => {
+    const failed = (error: unknown) =>
       this.#deps.log.error(
         { error: String(error), by: principal.name },
         'the emergency stop was not confirmed',
       );
-    });
+    try {
+      this.#deps.estop(principal.name).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
   }
 
   #answer(message: Message, principal: Principal): { response: CommandResponse; address: Address } {

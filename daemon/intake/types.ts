@@ -1,5 +1,6 @@
 /** One gate for every request from outside, whichever channel it came in on. */
 import type { KeyObject } from 'node:crypto';
+import type { Capability } from '../../config/contracts/capability.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
@@ -7,7 +8,6 @@ import type { CommandResponse } from '../../config/contracts/wire/command.js';
 import type { Source } from '../../config/contracts/wire/events.js';
 import type { MethodSpec } from '../../executors/method.js';
 import type { Policy } from '../policy/types.js';
-import type { Capability } from '../runtime.js';
 import type { OutboxStats, OutboxWriter } from '../store/outbox-types.js';
 import type { TaskManager } from '../task-manager/types.js';
 
