@@ -86,6 +86,8 @@ export interface AirReading {
   hcho: number | null;
   temperature: number | null;
   humidity: number | null;
+  /** ppm; absent for a sensor without that cell. */
+  no2?: number | null;
 }
 
 export interface AirSensorDriver extends SerialDriver {

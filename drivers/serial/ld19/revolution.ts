@@ -1,0 +1,107 @@
+/**
+ * Collects the points of an LD19 into full turns with fixed bins in `base_link`. The device counts angles
+ * clockwise from its front; `base_link` counts counter-clockwise from ahead.
+ */
+import { AT, angleSpan, FULL_TURN_CDEG, POINTS, TIMESTAMP_WRAP_MS, u16 } from './frame.js';
+
+export interface RevolutionOptions {
+  /** Bins of a full turn; bin `i` is at −π + i · 2π / bins. */
+  bins: number;
+  /** Direction of the device's front in `base_link`, rad, counter-clockwise. */
+  mountYaw: number;
+  /** Shortest and longest range that is believed, m. */
+  rangeMin: number;
+  rangeMax: number;
+  /** Points weaker than this are no return. */
+  minIntensity: number;
+}
+
+export type Revolution =
+  /** `coverage` is the share of the turn that arrived; bins without a return are NaN. */
+  | { kind: 'scan'; ranges: number[]; coverage: number }
+  /** Too much of the turn is missing to be used as one. */
+  | { kind: 'dropped'; coverage: number };
+
+/** A turn of which less arrived is dropped: a gap of a quarter could hide a wall. */
+const MIN_COVERAGE = 0.75;
+/** Angles of one turn only grow; a step back by more than the jitter of a frame's start is the next turn. */
+const JITTER_CDEG = 500;
+
+export class RevolutionAssembler {
+  readonly #options: RevolutionOptions;
+  readonly #ranges: Float64Array;
+  /** Centre of device angle 0 in bins, and bins for a hundredth of a degree. */
+  readonly #zeroBin: number;
+  readonly #binsPerCdeg: number;
+  #covered = 0;
+  #lastAngle: number | null = null;
+  #lastTimestamp = 0;
+
+  constructor(options: RevolutionOptions) {
+    this.#options = options;
+    this.#ranges = new Float64Array(options.bins).fill(Number.NaN);
+    this.#zeroBin = ((options.mountYaw + Math.PI) / (2 * Math.PI)) * options.bins;
+    this.#binsPerCdeg = options.bins / FULL_TURN_CDEG;
+  }
+
+  /** Starts over: the points so far belong to no turn that will be completed. */
+  reset(): void {
+    this.#ranges.fill(Number.NaN);
+    this.#covered = 0;
+    this.#lastAngle = null;
+  }
+
+  /** Takes the good frame at `at`; returns the turn that it completes, if it does. */
+  add(bytes: Uint8Array, at: number): Revolution | null {
+    const speed = u16(bytes, at + AT.speed);
+    const start = u16(bytes, at + AT.startAngle);
+    const span = angleSpan(start, u16(bytes, at + AT.endAngle));
+    const timestamp = u16(bytes, at + AT.timestamp);
+    const late = this.#lastAngle !== null && this.#gapMs(timestamp) > (FULL_TURN_CDEG / 2) * (10 / speed);
+    this.#lastTimestamp = timestamp;
+    // After a gap of half a turn, points of two turns would be mixed, and passed off as new.
+    let done: Revolution | null = late ? this.#abandon() : null;
+    const step = span / (POINTS - 1);
+    for (let i = 0; i < POINTS; i++) {
+      const angle = (start + step * i) % FULL_TURN_CDEG;
+      if (this.#lastAngle !== null && angle < this.#lastAngle - JITTER_CDEG) done = this.#finish();
+      this.#lastAngle = angle;
+      this.#covered += step;
+      this.#put(angle, bytes, at + AT.points + 3 * i);
+    }
+    return done;
+  }
+
+  #abandon(): Revolution {
+    const coverage = this.#coverage();
+    this.reset();
+    return { kind: 'dropped', coverage };
+  }
+
+  #coverage(): number {
+    return Math.min(1, this.#covered / FULL_TURN_CDEG);
+  }
+
+  #gapMs(timestamp: number): number {
+    return (timestamp - this.#lastTimestamp + TIMESTAMP_WRAP_MS) % TIMESTAMP_WRAP_MS;
+  }
+
+  #put(angle: number, bytes: Uint8Array, at: number): void {
+    const { rangeMin, rangeMax, minIntensity, bins } = this.#options;
+    const range = u16(bytes, at) / 1000;
+    if (!(range >= rangeMin && range <= rangeMax) || (bytes[at + 2] ?? 0) < minIntensity) return;
+    const bin = Math.round(this.#zeroBin - angle * this.#binsPerCdeg);
+    const index = ((bin % bins) + bins) % bins;
+    const known = this.#ranges[index] ?? Number.NaN;
+    // Where two points share a bin the nearer one stands: an obstacle's edge must not vanish behind it.
+    if (!(known <= range)) this.#ranges[index] = range;
+  }
+
+  #finish(): Revolution {
+    const coverage = this.#coverage();
+    if (coverage < MIN_COVERAGE) return this.#abandon();
+    const ranges = Array.from(this.#ranges);
+    this.reset();
+    return { kind: 'scan', ranges, coverage };
+  }
+}
