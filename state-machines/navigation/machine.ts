@@ -269,6 +269,12 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
               ],
             },
             {
+              guard: ({ context, event }) =>
+                event.facts.localized === false && event.at - context.lookFrom > limits.lookAfterMs,
+              target: 'recovering.localizing',
+              actions: setProblem(update.problemFrom),
+            },
+            {
               guard: ({ context, event }) => update.isOffGoal({ context, event }, settings),
               target: 'deciding',
               actions: setProblem(update.problemFrom),
