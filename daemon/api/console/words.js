@@ -1,0 +1,103 @@
+/** Tasks, steps, events and reasons in words. */
+import { currentLanguage, known, t } from './language.js';
+
+/** `rooms`: of the map; `capabilities`: cards with titles. Filled in once they are loaded. */
+export const catalogue = { rooms: [], capabilities: [] };
+
+function roomName(id) {
+  return catalogue.rooms.find((room) => room.id === id)?.name ?? null;
+}
+
+export function targetOf(params) {
+  const id = params?.positionId ?? params?.areaId;
+  if (typeof id === 'string') return roomName(id) ?? id;
+  const name = params?.positionName ?? params?.roomName ?? params?.targetRoom;
+  return typeof name === 'string' ? name : null;
+}
+
+export function methodTitle(method, params) {
+  if (method === 'setMoveTo') {
+    const target = targetOf(params);
+    return target === null ? t('m_setMoveTo_any') : t('m_setMoveTo', { target });
+  }
+  if (known(`m_${method}`)) return t(`m_${method}`);
+  const card = catalogue.capabilities.find((c) => c.methods[0] === method);
+  return card?.title[currentLanguage()] ?? method;
+}
+
+/** A step names a method or a capability card. */
+export function stepTitle(step, document) {
+  const written = document.steps.find((s) => s.step_id === step.step_id);
+  return methodTitle(step.method, written?.params);
+}
+
+export function stageText(stage) {
+  return stage === null || stage === undefined ? null : t(`stage_${stage}`, {}, stage);
+}
+
+export function reasonText(code, message) {
+  if (code === null || code === undefined) return message ?? null;
+  const text = t(`r_${code}`, {}, code);
+  return message ? `${text} (${message})` : text;
+}
+
+/** What a running task reports about itself, in one line. */
+export function progressText(task) {
+  const parts = [stageText(task.stage)];
+  const remaining = task.progress?.remaining_m ?? task.progress?.remaining;
+  if (typeof remaining === 'number') parts.push(t('remaining', { m: remaining.toFixed(1) }));
+  return parts.filter((part) => part !== null).join(' · ');
+}
+
+const OBSERVATIONS = {
+  'movement.arrived': 'o_arrived',
+  'movement.obstructed': 'o_obstructed',
+  'movement.localizationLost': 'o_localizationLost',
+  'dock.stateChanged': 'o_dock',
+  'battery.chargingChanged': 'o_charging',
+  'battery.low': 'o_batteryLow',
+  'air.qualityChanged': 'o_air',
+  'network.awsChanged': 'o_network',
+  'cleaning.stopped': 'o_cleaning',
+  'device.faultChanged': 'o_fault',
+};
+
+/** `{name, text, tone}` of a row of the ordered lane. */
+export function eventWords({ topic, payload }, titleOf) {
+  if (topic === 'events/observation') {
+    const key = OBSERVATIONS[payload.type];
+    const room = roomName(payload.area_id) ?? t('outside');
+    const text = key === undefined ? payload.type : t(key, { room });
+    return { name: t('ev_observation'), text, tone: 'accent' };
+  }
+  const name = t(`ev_${payload.event}`, {}, payload.event ?? topic);
+  const reason = payload.reason_code ? ` · ${reasonText(payload.reason_code, payload.message)}` : '';
+  const what = payload.task_id === null && payload.step_id === null ? t('workflowEnd') : titleOf(payload);
+  return { name, text: `${what}${reason}`, tone: toneOf(payload.event) };
+}
+
+export function toneOf(state) {
+  if (state === 'COMPLETED' || state === 'WORKFLOW_STEP_COMPLETED') return 'ok';
+  if (state === 'FAILED' || state === 'DEAD_LETTERED') return 'bad';
+  if (state === 'STARTED' || state === 'RUNNING' || state === 'WORKFLOW_STEP_STARTED') return 'accent';
+  if (state === 'PAUSED' || state === 'CANCELLING' || state === 'BLOCKED') return 'warn';
+  return 'plain';
+}
+
+/** Evidence as pairs to show: what proves the end, and what was seen. */
+export function evidencePairs(evidence, formatTime) {
+  return Object.entries(evidence ?? {}).map(([key, value]) => [
+    key,
+    key.endsWith('_at_ms') && typeof value === 'number' ? formatTime(value) : shown(value),
+  ]);
+}
+
+function shown(value) {
+  if (typeof value === 'number') return String(Math.round(value * 1000) / 1000);
+  if (value !== null && typeof value === 'object') {
+    return Object.entries(value)
+      .map(([key, inner]) => `${key} ${shown(inner)}`)
+      .join(', ');
+  }
+  return String(value);
+}

@@ -1,0 +1,81 @@
+/** A few methods with schemas like the real ones, for listings. */
+import { z } from 'zod';
+import { defineMethod, type MethodSpec } from '../../../executors/method.js';
+
+const never = () => Promise.reject(new Error('not run in tests of the API'));
+
+export function fakeMethods(): MethodSpec[] {
+  return [
+    defineMethod({
+      name: 'setMoveTo',
+      executor: 'movement',
+      summary: 'Drives to a room or a pose',
+      params: z.strictObject({ positionName: z.string().optional(), positionId: z.string().optional() }),
+      output: z.strictObject({ area_id: z.string().nullable() }),
+      resources: [{ resource: 'motion', mode: 'exclusive' }],
+      completionTarget: 'movement.arrived',
+      preconditionText: 'localised, not e-stopped, battery above the reserve, base and scan fresh',
+      cancel: { method: 'stopMove', proof: 'velocity 0 for 0.3 s' },
+      compensation: null,
+      timeoutMs: 300_000,
+      stopGraceMs: 3000,
+      risk: 'low',
+      idempotent: true,
+      run: never,
+    }),
+    defineMethod({
+      name: 'startCleaning',
+      executor: 'cleaning',
+      summary: 'Purifies the air where the robot stands',
+      params: z.strictObject({
+        mode: z.enum(['auto', 'quiet', 'turbo']),
+        cleanMinTimeMs: z.int().min(1000).optional(),
+      }),
+      output: z.strictObject({ summary: z.string() }),
+      resources: [{ resource: 'fan', mode: 'exclusive' }],
+      completionTarget: 'cleaning.stopped',
+      preconditionText: 'the fan answers',
+      cancel: { method: 'stopCleaning', proof: 'fan rpm 0' },
+      compensation: null,
+      timeoutMs: (params) => (params.cleanMinTimeMs ?? 60_000) + 120_000,
+      stopGraceMs: 10_000,
+      risk: 'low',
+      idempotent: true,
+      run: never,
+    }),
+    defineMethod({
+      name: 'returnToStation',
+      executor: 'movement',
+      summary: 'Drives home and docks',
+      params: z.strictObject({}),
+      output: z.strictObject({ docked: z.boolean() }),
+      resources: [{ resource: 'motion', mode: 'exclusive' }],
+      completionTarget: 'dock.docked',
+      preconditionText: 'localised, not e-stopped',
+      cancel: { method: 'stopMove', proof: 'velocity 0 for 0.3 s' },
+      compensation: null,
+      timeoutMs: 180_000,
+      stopGraceMs: 3000,
+      risk: 'low',
+      idempotent: true,
+      run: never,
+    }),
+    defineMethod({
+      name: 'stopMove',
+      executor: 'movement',
+      summary: 'Stops the wheels',
+      params: z.strictObject({}),
+      output: z.strictObject({}),
+      resources: [],
+      completionTarget: 'movement.stopped',
+      preconditionText: 'none',
+      cancel: null,
+      compensation: null,
+      timeoutMs: 5000,
+      stopGraceMs: 1000,
+      risk: 'low',
+      idempotent: true,
+      run: never,
+    }),
+  ];
+}
