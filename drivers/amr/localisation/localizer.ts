@@ -30,6 +30,9 @@ export const DEFAULT_LOCALIZER: LocalizerParams = {
 
 /** While turning faster than this, rad/s, what remains of a scan's smear makes it count for less. */
 const SMEARED_TURN = 1;
+/** A fit this much better without the measured motion makes so many particles doubt it. */
+const SLIP_MARGIN = 0.005;
+const SUSPECTED_SLIP_SHARE = 0.5;
 /** Particles of a start without an idea. */
 const GLOBAL_PARTICLES = 8000;
 
@@ -48,7 +51,7 @@ export class Localizer {
   #anchor: Pose = { x: 0, y: 0, theta: 0 };
   #predictedTo: Pose = { x: 0, y: 0, theta: 0 };
   #settling = 0;
-  readonly #counters = { scans_matched: 0, scans_checked: 0, times_lost: 0 };
+  readonly #counters = { scans_matched: 0, scans_checked: 0, slips_suspected: 0, times_lost: 0 };
 
   constructor(
     costmap: StaticCostmap,
@@ -146,13 +149,25 @@ export class Localizer {
 
   #match(beams: ScanPoints, odom: Pose): void {
     this.#counters.scans_matched++;
-    this.#filter.predict(relativeTo(this.#predictedTo, odom));
+    const delta = relativeTo(this.#predictedTo, odom);
+    if (this.#looksSlipped(beams, odom)) {
+      this.#counters.slips_suspected++;
+      this.#filter.predict(delta, SUSPECTED_SLIP_SHARE);
+    } else this.#filter.predict(delta);
     this.#predictedTo = odom;
     const turning = Math.abs(this.#odometry.twist()?.w ?? 0);
     const trust = turning <= SMEARED_TURN ? 1 : SMEARED_TURN / turning;
     this.#filter.update(beams, trust);
     this.#estimate = this.#filter.estimate();
     this.#anchor = odom;
+  }
+
+  /** The scan fits better where the robot was than where the wheels say it is: spinning wheels, a held robot. */
+  #looksSlipped(beams: ScanPoints, odom: Pose): boolean {
+    if (this.#estimate === null) return false;
+    const was = this.#filter.score(this.#estimate.pose, beams);
+    const should = this.#filter.score(compose(this.#estimate.pose, relativeTo(this.#anchor, odom)), beams);
+    return was !== null && should !== null && was > should + SLIP_MARGIN;
   }
 
   #observe(score: number | null, beams: number, mono: number): void {

@@ -21,7 +21,7 @@ export interface FilterParams {
   transPerRot: number;
   rotPerRot: number;
   rotPerTrans: number;
-  /** Share of particles that assume the wheels slipped by some part of the way. */
+  /** Share of particles that always assume the wheels slipped by some part of the way. */
   slipShare: number;
 }
 
@@ -115,8 +115,11 @@ export class ParticleFilter {
     }
   }
 
-  /** Moves every particle by a motion measured in `base_link`, each with its own noise. */
-  predict(delta: Pose): void {
+  /**
+   * Moves every particle by a motion measured in `base_link`, each with its own noise. `slipShare`: how many take
+   * only a random part of the way, because the wheels may have slipped.
+   */
+  predict(delta: Pose, slipShare = this.#params.slipShare): void {
     const { resolution } = this.#field.frame;
     const p = this.#params;
     const trans = Math.hypot(delta.x, delta.y);
@@ -125,7 +128,7 @@ export class ParticleFilter {
     const sigmaRot = p.rotPerRot * rot + p.rotPerTrans * trans;
     const { x, y, theta, count } = this.#particles;
     for (let i = 0; i < count; i++) {
-      const grip = this.#random() < p.slipShare ? this.#random() : 1;
+      const grip = this.#random() < slipShare ? this.#random() : 1;
       const dx = (delta.x * grip + this.#normal() * sigmaTrans) / resolution;
       const dy = (delta.y * grip + this.#normal() * sigmaTrans * 0.5) / resolution;
       const heading = (theta[i] ?? 0) + delta.theta / 2;
@@ -191,7 +194,7 @@ export class ParticleFilter {
   score(pose: Pose, beams: ScanPoints): number | null {
     if (beams.count === 0) return null;
     const p = this.#field.frame.poseToGrid(pose);
-    return this.#sum(p.x, p.y, p.theta, beams, this.#fit) / beams.count;
+    return this.#field.sum(p.x, p.y, p.theta, beams.x, beams.y, beams.count, this.#fit) / beams.count;
   }
 
   #near(pose: Pose, xy: number, theta: number): Pose {
@@ -220,7 +223,15 @@ export class ParticleFilter {
     let highest = Number.NEGATIVE_INFINITY;
     const logs = new Float64Array(count);
     for (let i = 0; i < count; i++) {
-      const sum = this.#sum(x[i] ?? 0, y[i] ?? 0, theta[i] ?? 0, beams, this.#logLikelihood);
+      const sum = this.#field.sum(
+        x[i] ?? 0,
+        y[i] ?? 0,
+        theta[i] ?? 0,
+        beams.x,
+        beams.y,
+        beams.count,
+        this.#logLikelihood,
+      );
       const log = Math.log(weight[i] ?? 0) + power * sum;
       logs[i] = log;
       if (log > highest) highest = log;
@@ -232,27 +243,6 @@ export class ParticleFilter {
       total += w;
     }
     for (let i = 0; i < count; i++) weight[i] = (weight[i] ?? 0) / total;
-  }
-
-  /** Adds up a table's values over the rays' ends; the hot loop of the filter. Pose in grid coordinates. */
-  #sum(px: number, py: number, theta: number, beams: ScanPoints, table: Float64Array): number {
-    const { width, height, resolution } = this.#field.frame;
-    const codes = this.#field.codes;
-    const c = Math.cos(theta) / resolution;
-    const s = Math.sin(theta) / resolution;
-    const { x, y, count } = beams;
-    const outside = table[255] ?? 0;
-    let sum = 0;
-    for (let k = 0; k < count; k++) {
-      const bx = x[k] ?? 0;
-      const by = y[k] ?? 0;
-      const gx = px + c * bx - s * by;
-      const gy = py + s * bx + c * by;
-      if (gx >= 0 && gy >= 0 && gx < width && gy < height) {
-        sum += table[codes[(gy | 0) * width + (gx | 0)] ?? 255] ?? 0;
-      } else sum += outside;
-    }
-    return sum;
   }
 
   #heaviest(): number {
