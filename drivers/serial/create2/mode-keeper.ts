@@ -17,6 +17,7 @@ const REST_AFTER_MS = 2000;
 /** Time for an answer in the stream before asking again, ms; longer with every failure in a row. */
 const RETRY_MS = 200;
 const MAX_RETRY_MS = 3000;
+const LASTING_MS = 500;
 /** On its contacts a base may refuse safe mode, as with its charger plugged in; then full mode takes it off them. */
 const SAFE_ATTEMPTS_ON_STATION = 2;
 
@@ -31,6 +32,7 @@ export class ModeKeeper {
   /** Requests in a row that did not lead to the mode asked for. */
   #attempts = 0;
   #last: OiMode | null = null;
+  #reachedAt: number | null = null;
 
   constructor(driveMode: 'safe' | 'full') {
     this.#driveMode = driveMode;
@@ -60,6 +62,7 @@ export class ModeKeeper {
   /** Nothing is known of the base any more, or it was put into passive mode to begin with. */
   unknown(): void {
     this.#last = null;
+    this.#reachedAt = null;
     this.#asked = null;
     this.#attempts = 0;
     this.#askedAt = Number.NEGATIVE_INFINITY;
@@ -72,9 +75,10 @@ export class ModeKeeper {
     const lost = drives(this.#last) && !drives(mode) && this.#asked !== 'passive' ? causeOf(sensors) : null;
     this.#last = mode;
     const wanted = this.#wanted(sensors, mono);
-    if (wanted === mode) this.#attempts = 0;
+    this.#settle(wanted === mode, mono);
     if (wanted === null || wanted === mode) return { request: null, lost };
-    const sameAim = this.#asked !== null && drives(this.#asked) === drives(wanted);
+    const stillOut = drives(this.#asked) && drives(wanted) && !drives(mode);
+    const sameAim = this.#asked === wanted || stillOut;
     if (!sameAim) this.#attempts = 0;
     const wait = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.max(0, this.#attempts - 1));
     if (sameAim && mono - this.#askedAt < wait) return { request: null, lost };
@@ -82,6 +86,13 @@ export class ModeKeeper {
     this.#asked = wanted;
     this.#askedAt = mono;
     return { request: wanted, lost };
+  }
+
+  /** A mode counts as reached once it has lasted: one that ends at once was refused. */
+  #settle(reached: boolean, mono: number): void {
+    if (!reached) this.#reachedAt = null;
+    else this.#reachedAt ??= mono;
+    if (this.#reachedAt !== null && mono - this.#reachedAt > LASTING_MS) this.#attempts = 0;
   }
 
   /** Null: leave the base as it is. */
