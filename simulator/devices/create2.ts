@@ -155,6 +155,8 @@ export class Create2Device implements Device, WorldPart {
 
   before(dtMs: number): void {
     if (!this.#world.body.powered) this.#setMode(OFF);
+    this.#firmware.buttons = this.#buttonsDown();
+    this.#firmware.charging = this.#chargingState();
     this.line.takeIn(dtMs, (byte) => this.#take(byte));
     this.#watchdog();
     this.#safety();
@@ -163,7 +165,6 @@ export class Create2Device implements Device, WorldPart {
 
   after(dtMs: number): void {
     const { timeMs } = this.#world;
-    this.#firmware.buttons = this.#buttonsDown();
     this.#firmware.charging = this.#chargingState();
     if (this.#streaming && timeMs >= this.#streamDueMs && this.#awake()) {
       this.#streamDueMs = Math.max(this.#streamDueMs + STREAM_MS, timeMs);
