@@ -11,11 +11,19 @@ export async function createSimBroker(options: SimBrokerOptions): Promise<SimBro
 
 async function newBroker(): Promise<Aedes> {
   // A slow consumer is the consumer's problem; only a dead one is cut off, by its keepalive.
-  return Aedes.createBroker({ drainTimeout: 0 });
+  const aedes = await Aedes.createBroker({ drainTimeout: 0 });
+  // Its housekeeping must not keep a process alive that is done.
+  for (const timer of Object.values(aedes)) if (isTimer(timer)) timer.unref();
+  return aedes;
+}
+
+function isTimer(value: unknown): value is { unref(): void } {
+  return typeof value === 'object' && value !== null && 'unref' in value && 'hasRef' in value;
 }
 
 class EmbeddedBroker implements SimBroker {
   readonly #options: SimBrokerOptions;
+  readonly #wall: () => number;
   readonly #connections = new Set<TappedConnection>();
   /** Messages that a client published and that are not handed on yet. */
   #handingOn = 0;
@@ -29,6 +37,7 @@ class EmbeddedBroker implements SimBroker {
 
   constructor(options: SimBrokerOptions, aedes: Aedes) {
     this.#options = options;
+    this.#wall = options.wall ?? (() => performance.now());
     this.#aedes = aedes;
     this.#watch(aedes);
   }
@@ -134,13 +143,9 @@ class EmbeddedBroker implements SimBroker {
       inner.destroy();
       return;
     }
-    const tap = new TappedConnection(
-      inner,
-      () => this.#options.wall(),
-      () => {
-        this.#activity += 1;
-      },
-    );
+    const tap = new TappedConnection(inner, this.#wall, () => {
+      this.#activity += 1;
+    });
     tap.halfOpen = this.#halfOpen;
     this.#connections.add(tap);
     tap.on('close', () => this.#connections.delete(tap));

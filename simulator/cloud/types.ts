@@ -11,12 +11,14 @@ export interface Misbehaviour {
   repeatCommands: boolean;
   /** `issued_at` an hour ago, without `expires_at`. */
   staleTimestamps: boolean;
-  /** Reuses the last `command_id` for another body. */
+  /** Reuses the last `command_id` for the next command. */
   reuseIds: boolean;
-  /** Adds this many bytes of padding to each command's payload. */
+  /** Names tasks and workflows that do not exist. */
+  wrongIds: boolean;
+  /** Bytes of padding in each command's payload; 0: none. */
   padBytes: number;
-  /** Answers this many milliseconds of robot time late. */
-  answerDelayMs: number;
+  /** Sends each command so many milliseconds of robot time after the time it claims; 0: at once. */
+  delayMs: number;
 }
 
 export interface SimCloudOptions {
