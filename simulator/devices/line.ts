@@ -91,7 +91,8 @@ export class Line {
 
   /** Records a command; false when an override says to ignore it. */
   note(what: string, values: readonly number[]): boolean {
-    const command = { ...this.#time(), what, values };
+    const { timeMs, tick } = this.#time();
+    const command: Received = { timeMs, tick, what, values };
     this.received.push(command);
     if (this.received.length > RECORD_LIMIT) this.received.splice(0, RECORD_LIMIT / 2);
     return !this.#behaviours.some((b) => b.message?.(command) === 'ignore');
