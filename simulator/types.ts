@@ -54,10 +54,12 @@ export interface WorldEvent {
 }
 
 /**
- * What takes part in a step, such as a device on its line. `before` runs ahead of the physics of each sub-step,
- * `after` behind it; both get the sub-step's length, ms. `flush` runs once at the end of the whole step.
+ * What takes part in a step, such as a device on its line. `begin` and `flush` run once, at the start and at the
+ * end of the whole step; `before` runs ahead of the physics of each sub-step, `after` behind it; both get the
+ * sub-step's length, ms.
  */
 export interface WorldPart {
+  begin?(): void;
   before?(dtMs: number): void;
   after?(dtMs: number): void;
   flush?(): void;

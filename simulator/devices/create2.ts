@@ -153,6 +153,10 @@ export class Create2Device implements Device, WorldPart {
     this.end.plug();
   }
 
+  begin(): void {
+    this.line.begin();
+  }
+
   before(dtMs: number): void {
     if (!this.#world.body.powered) this.#setMode(OFF);
     this.#firmware.buttons = this.#buttonsDown();

@@ -111,6 +111,10 @@ export class Ld19Device implements Device, WorldPart {
     this.#readyMs = this.#world.timeMs + SPIN_UP_MS;
   }
 
+  begin(): void {
+    this.line.begin();
+  }
+
   before(dtMs: number): void {
     this.line.takeIn(dtMs, () => {});
   }

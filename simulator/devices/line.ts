@@ -1,7 +1,7 @@
 /**
  * The device's side of a UART: bytes leave and are taken in no faster than the baud rate allows, messages can
  * be late or damaged, and what was received is on record with the world's time. Bytes from the host are taken
- * in at the start of a sub-step, never in between, so that the order in which the operating system delivers
+ * in at the start of a step, never in between, so that the order in which the operating system delivers
  * bytes on different ports changes nothing.
  */
 
@@ -70,9 +70,13 @@ export class Line {
     };
   }
 
+  /** Once a step: what the host has sent since the last one is on the line now. */
+  begin(): void {
+    this.end.poll();
+  }
+
   /** Hands over the bytes that came in within `dtMs`, one by one. */
   takeIn(dtMs: number, each: (byte: number) => void): void {
-    this.end.poll();
     if (this.#rxHead === this.#rx.length) {
       this.#rxAllowance = 0;
       return;

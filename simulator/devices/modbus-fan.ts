@@ -110,6 +110,10 @@ export class ModbusFanDevice implements Device, WorldPart {
     this.end.plug();
   }
 
+  begin(): void {
+    this.line.begin();
+  }
+
   before(dtMs: number): void {
     let heard = false;
     this.line.takeIn(dtMs, (byte) => {

@@ -117,6 +117,10 @@ export class Zphs01bDevice implements Device, WorldPart {
     this.#poweredMs = this.#world.timeMs;
   }
 
+  begin(): void {
+    this.line.begin();
+  }
+
   before(dtMs: number): void {
     if (!this.end.plugged) return;
     if (this.#world.timeMs >= this.#sampleDueMs) this.#sample();

@@ -91,7 +91,9 @@ export class PtyEnd implements DeviceEnd {
   }
 
   write(bytes: Uint8Array): void {
-    if (this.#master === null || !this.hostConnected) {
+    // A host seen at the last poll is taken to be there still: what it misses waits in the terminal's buffer.
+    if (!this.#hostConnected) this.poll();
+    if (this.#master === null || !this.#hostConnected) {
       this.#dropped += bytes.length;
       return;
     }

@@ -83,6 +83,7 @@ export class World {
     this.tick += 1;
     const subSteps = Math.ceil(dtMs / SUB_STEP);
     const sub = dtMs / subSteps;
+    for (const part of this.#parts) part.begin?.();
     for (let i = 0; i < subSteps; i++) this.#subStep(sub);
     for (const part of this.#parts) part.flush?.();
   }
