@@ -1,10 +1,46 @@
 /** The OpenAPI 3.1 document, from the routes as data. Generated, never edited: `docs/openapi.yaml` is it. */
 import { z } from 'zod';
+import { commandResponseSchema, taskMetadataSchema } from '../../config/contracts/wire/command.js';
+import { workflowSchema, workflowStepSchema } from '../../config/contracts/wire/workflow.js';
 import { errorBodySchema } from './http/errors.js';
 import type { Route, RouteResponse } from './http/route.js';
+import { robotView, scanView } from './robot-view.js';
+import { storedEvent } from './routes/events.js';
 import { eventMessage, robotMessage } from './streams/messages.js';
+import {
+  capabilityView,
+  deadLetterView,
+  methodView,
+  outboxView,
+  stepView,
+  taskView,
+  workflowView,
+} from './views.js';
 
 type Json = Record<string, unknown>;
+
+/** Schemas that stand in more than one place, or are worth a name. */
+const NAMED: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
+  [errorBodySchema, 'Error'],
+  [commandResponseSchema, 'CommandResponse'],
+  [taskMetadataSchema, 'TaskMetadata'],
+  [workflowSchema, 'WorkflowDocument'],
+  [workflowStepSchema, 'WorkflowStep'],
+  [taskView, 'Task'],
+  [workflowView, 'Workflow'],
+  [stepView, 'Step'],
+  [methodView, 'Method'],
+  [capabilityView, 'Capability'],
+  [outboxView, 'Outbox'],
+  [deadLetterView, 'DeadLetter'],
+  [robotView, 'Robot'],
+  [scanView, 'Scan'],
+  [storedEvent, 'StoredEvent'],
+  [eventMessage, 'EventMessage'],
+  [robotMessage, 'RobotMessage'],
+]);
+
+const names: ReadonlyMap<unknown, string> = NAMED;
 
 const ERRORS: Readonly<Record<string, string>> = {
   400: 'Malformed or invalid; the field is named',
@@ -61,7 +97,9 @@ export function openApiDocument(routes: readonly Route[]): Json {
           description: 'Given for the one-time code in the printed address; its name ends with the port',
         },
       },
-      schemas: { Error: schemaOf(errorBodySchema) },
+      schemas: Object.fromEntries(
+        [...NAMED].map(([schema, name]) => [name, schemaOf(schema, 'input', true)]),
+      ),
       responses: Object.fromEntries(
         Object.entries(ERRORS).map(([status, description]) => [
           `Error${status}`,
@@ -174,8 +212,17 @@ function robotStream(): Json {
   };
 }
 
-/** Without what zod adds for itself. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
+/** A named schema becomes a reference, wherever it stands; `whole` writes it out, for the components. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input', whole = false): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema, path }) => {
+      const name = names.get(zodSchema);
+      if (name === undefined || (whole && path.length === 0)) return;
+      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key];
+      jsonSchema.$ref = `#/components/schemas/${name}`;
+    },
+  }) as Json;
   return rest;
 }

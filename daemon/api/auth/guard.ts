@@ -66,7 +66,7 @@ export class Guard {
     const { scope = 'read', stream = false } = request.routeOptions.config;
     const headers = originHeaders(request);
     if (this.#parts.channel === 'tcp') this.#checkOrigins(headers);
-    if (request.ws && !stream) {
+    if (request.ws && !stream && !request.is404) {
       throw new ApiError(400, 'MALFORMED', 'this address is not a WebSocket', 'Upgrade');
     }
     const result = this.#authenticate(request);

@@ -157,7 +157,7 @@ export class EventStream {
   #send(follower: Follower, message: EventMessage, sent: () => void = () => {}): void {
     if (follower.socket.readyState !== OPEN) return;
     follower.socket.send(JSON.stringify(message), (error) => {
-      if (error === undefined) sent();
+      if (!(error instanceof Error)) sent();
     });
   }
 }

@@ -2,7 +2,7 @@
 export interface StreamSocket {
   readonly bufferedAmount: number;
   readonly readyState: number;
-  send(data: string, done: (error?: Error) => void): void;
+  send(data: string, done: (error?: Error | null) => void): void;
   ping(): void;
   close(code: number, reason: string): void;
   terminate(): void;
