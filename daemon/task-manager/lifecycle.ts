@@ -109,7 +109,7 @@ export function conclude(
   }
 }
 
-/** A failure that another try cannot mend, because it is a decision or a person's business. */
+/** A failure that another try cannot mend or must not risk: decisions, a person's business, half-done things. */
 const NOT_RETRYABLE: ReadonlySet<TaskReason> = new Set<TaskReason>([
   'INVALID_PARAMS',
   'AMBIGUOUS_TARGET',
@@ -119,6 +119,7 @@ const NOT_RETRYABLE: ReadonlySet<TaskReason> = new Set<TaskReason>([
   'APPROVAL_DENIED',
   'PRIVACY_BLOCKED',
   'EMERGENCY_STOP',
+  'RESTARTED',
   'CANCELLED_BY_USER',
   'CANCELLED_BY_CLOUD',
   'CANCELLED_BY_SYSTEM',
@@ -150,6 +151,12 @@ export function failure(
     evidence: more.evidence ?? null,
     output: null,
   };
+}
+
+/** A refusal after the task was accepted is its end. Reasons that stand only in rejections become the nearest one. */
+export function refusedOutcome(refusal: Refusal): Outcome {
+  const reason = isTaskReason(refusal.reason) ? refusal.reason : 'CAPABILITY_UNAVAILABLE';
+  return failure(reason, refusal.message, { observedAtMs: refusal.observedAtMs ?? null });
 }
 
 /** The end of a task whose stop is proven. */

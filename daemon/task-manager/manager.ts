@@ -1,5 +1,89 @@
-import type { TaskManagerDeps, TaskManagerHandle } from './deps.js';
+/** Puts the TaskManager together: single tasks, workflows on top of them, and what a restart does. */
+import { Refusal } from '../../config/contracts/errors.js';
+import { methodsByName } from './admission.js';
+import { DEFAULT_TASK_MANAGER_LIMITS, type TaskManagerDeps, type TaskManagerHandle } from './deps.js';
+import { recover } from './recovery.js';
+import { toRecord } from './task.js';
+import { TaskCore } from './task-core.js';
+import { TaskEvents } from './task-events.js';
+import { WorkflowEngine } from './workflow/engine.js';
+import { workflowRecord } from './workflow/records.js';
 
-export function createTaskManager(_deps: TaskManagerDeps): TaskManagerHandle {
-  throw new Error('under construction');
+const DEFAULT_LIST = 100;
+
+/** Accepts nothing before `recover` was called, and nothing after `stop`. */
+export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
+  const limits = { ...DEFAULT_TASK_MANAGER_LIMITS, ...deps.limits };
+  const methods = methodsByName(deps.methods);
+  const events = new TaskEvents(deps.store, deps.outbox, deps.clock);
+  const core = new TaskCore({ ...deps, methods, events, limits });
+  const compile = { methods, resolveCapability: deps.resolveCapability };
+  const engine = new WorkflowEngine({ ...deps, core, events, limits, compile });
+  deps.store.participate({ failed: () => core.pumpLater() });
+
+  let accepting = false;
+  const mustAccept = () => {
+    if (!accepting)
+      throw new Refusal('TASK_MANAGER_BUSY', 'the robot is starting or stopping: nothing is taken');
+  };
+
+  return {
+    submit(request) {
+      mustAccept();
+      return core.submit(request);
+    },
+    submitWorkflow(document, options) {
+      mustAccept();
+      return workflowRecord(engine.submit(document, options));
+    },
+    cancelTask: (taskId, by) => core.cancel(taskId, by),
+    cancelWorkflow: (workflowId, by) => engine.cancel(workflowId, by),
+    pauseWorkflow: (workflowId) => engine.pause(workflowId),
+    resumeWorkflow: (workflowId) => engine.resume(workflowId),
+    getTask(taskId) {
+      const row = core.table.get(taskId);
+      return row === null ? null : toRecord(row, core.executions.stage(taskId));
+    },
+    listTasks({ active = false, limit = DEFAULT_LIST } = {}) {
+      const rows = active
+        ? core.table
+            .live()
+            .sort((a, b) => b.n - a.n)
+            .slice(0, limit)
+        : core.table.newest(limit);
+      return rows.map((row) => toRecord(row, core.executions.stage(row.taskId)));
+    },
+    getWorkflow(workflowId) {
+      const workflow = engine.table.get(workflowId);
+      return workflow === null ? null : workflowRecord(workflow);
+    },
+    listWorkflows({ active = false, limit = DEFAULT_LIST } = {}) {
+      const workflows = active ? engine.table.live().reverse().slice(0, limit) : engine.table.newest(limit);
+      return workflows.map(workflowRecord);
+    },
+    onEvent: (listener) => events.onEvent(listener),
+    leases: () => core.leases.list(),
+    summary() {
+      const running = core.table.live().filter((row) => row.state !== 'PENDING');
+      return {
+        busy: running.length > 0,
+        running: running.map((row) => row.taskId),
+        queued: core.scheduler.lines(),
+      };
+    },
+    recover() {
+      const report = recover({ ...deps, methods, core, engine, maxAttempts: limits.maxAttempts });
+      accepting = true;
+      return report;
+    },
+    emergencyStop: (message, observedAtMs) => core.emergencyStop(message, observedAtMs),
+    contextChanged: () => engine.look(),
+    async stop() {
+      accepting = false;
+      engine.stop();
+      core.close();
+      await core.executions.idle();
+    },
+    counters: () => ({ ...core.counters(), workflows: engine.table.live().length }),
+  };
 }

@@ -46,6 +46,7 @@ export class Scheduler {
   #toConsider: Waiting[] = [];
   #leasesFreed = false;
   #pumping = false;
+  #suspended = false;
 
   constructor(options: SchedulerOptions) {
     this.#o = options;
@@ -114,7 +115,7 @@ export class Scheduler {
 
   /** Starts whatever can start. Starting may end tasks, which lets others start, and so on. */
   pump(): void {
-    if (this.#pumping) return;
+    if (this.#pumping || this.#suspended) return;
     this.#pumping = true;
     try {
       while (this.#leasesFreed || this.#toConsider.length > 0) {
@@ -130,8 +131,14 @@ export class Scheduler {
     }
   }
 
-  /** After something went wrong: looks at every candidate again. */
+  /** Nothing starts until `pumpAll` while everything waiting is put in line. */
+  suspend(): void {
+    this.#suspended = true;
+  }
+
+  /** Looks at every candidate again: after a failed commit, and when everything is in line after a start. */
   pumpAll(): void {
+    this.#suspended = false;
     for (const queueKey of this.#lines.keys()) this.#considerFirst(queueKey);
     for (const item of this.#waiting.values())
       if (item.executionMode !== 'QUEUED') this.#toConsider.push(item);

@@ -14,8 +14,8 @@ import {
   defect,
   failure,
   isRetryable,
-  isTaskReason,
   type RunResult,
+  refusedOutcome,
   stoppedOutcome,
 } from './lifecycle.js';
 import { Scheduler } from './scheduler.js';
@@ -147,9 +147,22 @@ export class TaskCore {
     this.scheduler.pump();
   }
 
-  /** Takes a PENDING task out of its line without ending it; `enqueue` puts it back. Inside a `write`. */
+  /**
+   * Puts a PENDING task (back) into its line, or ends it when its method does not take it any more. Inside a
+   * `write`.
+   */
+  takeUp(row: TaskRow): void {
+    try {
+      this.enqueue(row, this.admit(row.request.method, row.request.params));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.#settle(row, refusedOutcome(error));
+    }
+  }
+
+  /** Takes a PENDING task out of its line without ending it; `takeUp` puts it back. `pump` comes after. */
   hold(taskId: string): void {
-    if (this.scheduler.remove(taskId)) this.scheduler.pump();
+    this.scheduler.remove(taskId);
   }
 
   admit(method: string, params: Record<string, unknown>): Admitted {
@@ -294,9 +307,7 @@ export class TaskCore {
       spec.precondition?.({ params, nowMs: this.#now() });
       return null;
     } catch (error) {
-      if (isRefusal(error) && isTaskReason(error.reason)) {
-        return failure(error.reason, error.message, { observedAtMs: error.observedAtMs ?? null });
-      }
+      if (isRefusal(error)) return refusedOutcome(error);
       return defect(this.#logDefect(error, spec.name, 'precondition'));
     }
   }
