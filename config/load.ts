@@ -59,7 +59,8 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv, stateDir: strin
   return { file, config, secrets: { mqttPassword: env.DEVICEAGENT_MQTT_PASSWORD ?? null } };
 }
 
-function readYaml(file: string): unknown {
+/** Reads a YAML document; a file that is missing or not YAML is a `ConfigError`. */
+export function readYaml(file: string): unknown {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
