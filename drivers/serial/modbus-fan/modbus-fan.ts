@@ -150,7 +150,8 @@ export class ModbusFan extends SerialDriverBase implements FanDriver {
     if (wanted === null || this.#writing > 0 || this.#writtenAt >= asked) return;
     const found = Math.round((reading.setPointPercent / 100) * this.#registers.setPointFull);
     const lost = found !== wanted;
-    const due = wanted > 0 && this.clock.mono() - this.#writtenAt >= this.#keepAliveMs;
+    // The next poll would be too late.
+    const due = wanted > 0 && this.clock.mono() + this.#pollMs - this.#writtenAt > this.#keepAliveMs;
     if (!lost && !due) return;
     this.count(lost ? 'set_point_lost' : 'keep_alives');
     if (lost) this.log('warn', `${this.name}: set-point is ${found}, not ${wanted}; writing it again`);

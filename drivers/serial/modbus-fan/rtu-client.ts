@@ -119,7 +119,7 @@ export class RtuClient {
     this.#cancelTimer();
     this.#active = null;
     job.reject(new RtuError('not_connected', `${job.what}: not connected`));
-    this.#pause(this.#pauseMs);
+    this.#next();
   }
 
   #answered(job: Job, answer: Exclude<RtuAnswer, { state: 'incomplete' }>): void {
