@@ -22,6 +22,7 @@ export const policySchema = z.strictObject({
   version: z.literal(1),
   /** Acts of a person in the home: refused to CLOUD whatever else holds. */
   person_only: methods,
+  /** Every source has its rules: a forgotten one must not open a door. */
   sources: z.record(z.enum(SOURCES), sourceRulesSchema),
 });
 export type PolicyConfig = z.infer<typeof policySchema>;
