@@ -121,6 +121,7 @@ export class IpcChannel<Out extends object, In> implements RtChannel<Out, In> {
     this.#end = end;
     this.#options = options;
     end.on('disconnect', () => this.#ended('the channel to the other process closed'));
+    if (!end.connected) this.#ended('the channel to the other process was closed before it was used');
   }
 
   send(message: Out): void {

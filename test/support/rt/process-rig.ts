@@ -87,7 +87,8 @@ export class ProcessRig {
     const deadline = this.clock.mono() + limitMs;
     while (!true_()) {
       if (this.clock.mono() > deadline) {
-        throw new Error(`waited ${limitMs} ms for ${what}; last: ${JSON.stringify(this.messages.slice(-3))}`);
+        const last = JSON.stringify(this.messages.slice(-2)).slice(0, 1500);
+        throw new Error(`waited ${limitMs} ms for ${what}; the last it heard: ${last}`);
       }
       await this.wait(1);
     }

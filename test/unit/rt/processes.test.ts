@@ -46,10 +46,13 @@ describe('the motion process as a process', { timeout: 60_000 }, () => {
     await rig.until('the end of the action', () =>
       rig.messages.some((m) => m.event?.type === 'action' && m.event.update.status === 'failed'),
     );
-    await rig.until('a new motion process', () =>
-      rig.messages.some((m) => m.event?.type === 'link' && m.event.connected === false),
+    const links = () => rig.messages.flatMap((m) => (m.event?.type === 'link' ? [m.event.connected] : []));
+    await rig.until('the link to come back', () => links().join() === 'true,false,true');
+    const began = rig.clock.now();
+    await rig.until(
+      'a robot that may drive',
+      () => rig.state?.safety.level === 'OK' && rig.state.at >= began,
     );
-    await rig.until('a robot that may drive', () => rig.state?.safety.level === 'OK');
     await rig.turn();
   });
 
