@@ -135,7 +135,7 @@ class SerialConnection implements PortConnection {
     if (this.#ending.reached) return;
     this.#device.poller.once('readable', (error) => {
       if (this.#ending.reached) return;
-      if (error !== null) return this.#end(`${this.#path}: ${error.message}`);
+      if (error !== null) return this.#end(`${this.#path}: disconnected (${error.message})`);
       const bytes = this.#read();
       // Listening goes on even if the listener throws: that is a defect of the listener, not of the line.
       this.#awaitInput();
@@ -178,15 +178,15 @@ class SerialConnection implements PortConnection {
     this.#device.poller.once('writable', (error) => {
       this.#waitingToWrite = false;
       if (this.#ending.reached) return;
-      if (error !== null) return this.#end(`${this.#path}: ${error.message}`);
+      if (error !== null) return this.#end(`${this.#path}: disconnected (${error.message})`);
       this.#flush();
     });
   }
 
   #end(reason: string): void {
-    if (this.#closed !== null) return;
+    // In this order: closing calls back into everything that waits for the device.
+    if (!this.#ending.end(reason)) return;
     this.#closed = this.#device.close().catch(() => {});
-    this.#ending.end(reason);
   }
 }
 
