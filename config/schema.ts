@@ -66,6 +66,8 @@ const fanSchema = z.strictObject({
       fault: z.int().min(0).max(65535).nullable(),
     })
     .prefault({ set_point: 1, set_point_full: 1000, rpm: 1, rpm_per_count: 1, fault: 2 }),
+  /** Speed at a set-point of 100 %, rpm: what a running fan is measured against. */
+  full_rpm: positive(20_000).default(2400),
   /** Set-point in percent for each cleaning mode. */
   modes: z
     .strictObject({

@@ -2,10 +2,10 @@
  * The main job, told while it happens: the simulated cloud pushes a workflow, and what the terminal shows is what
  * the cloud hears from the robot. Ends with a table of steps with their evidence, and one of what was received.
  */
-import type { Clock } from '../../config/contracts/clock.js';
-import type { CloudReport, PushedWorkflow, ReceivedEvent, SimCloud } from '../../simulator/cloud/types.js';
-import type { WorldView } from '../../simulator/types.js';
-import { textTable } from './text-table.js';
+import type { Clock } from '../../../config/contracts/clock.js';
+import type { CloudReport, PushedWorkflow, ReceivedEvent, SimCloud } from '../../../simulator/cloud/types.js';
+import type { WorldView } from '../../../simulator/types.js';
+import { textTable } from '../text-table.js';
 
 export const MAIN_JOB = '거실로 갔다가 안방으로 이동해서 청정해줘';
 

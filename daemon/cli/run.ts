@@ -1,0 +1,128 @@
+/** `deviceagent run`: the daemon of one robot, in this process. */
+import { randomInt } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { SystemClock } from '../../config/contracts/clock.js';
+import { seededRandom } from '../../config/contracts/ids.js';
+import { LOCKSTEP_ENV } from '../../config/contracts/lockstep.js';
+import { loadConfig, profilePath } from '../../config/load.js';
+import { LockstepParticipant } from '../../drivers/lockstep/participant.js';
+import { createDaemon, type Daemon } from '../main.js';
+import { defaultStateDir } from './default-state-dir.js';
+import { PidFile } from './pid-file.js';
+import { version } from './version.js';
+
+interface RunOptions {
+  config: string;
+  stateDir?: string;
+  rt: string;
+}
+
+/** Set by a simulation, so that the same seed gives the same run. */
+export const SEED_ENV = 'DEVICEAGENT_SEED';
+
+/** However a stop goes, the process is gone after this, ms. The motion process stops the wheels by itself. */
+const LAST_MS = 8_000;
+
+export function registerRun(program: Command): void {
+  program
+    .command('run')
+    .description('run the daemon of a robot')
+    .requiredOption('--config <file>', 'profile: a YAML file, or one of sim, create2, ros2')
+    .option('--state-dir <dir>', 'where the robot keeps what it knows')
+    .option('--rt <where>', 'the motion process: "process" or "inline"', 'process')
+    .action((options: RunOptions) => run(options));
+}
+
+/** A bundled profile by its name, or a file. */
+export function configFile(nameOrFile: string): string {
+  const bundled = ['sim', 'create2', 'ros2'].includes(nameOrFile) && !existsSync(nameOrFile);
+  return bundled ? profilePath(nameOrFile) : resolve(nameOrFile);
+}
+
+async function run(options: RunOptions): Promise<void> {
+  const stateDir = resolve(options.stateDir ?? defaultStateDir());
+  const loaded = loadConfig(configFile(options.config), process.env, stateDir);
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const pidFile = PidFile.take(stateDir, 'daemon.pid');
+  const log = pino({ level: loaded.config.log, base: null });
+  const wall = new SystemClock();
+  const ending = new AbortController();
+  const participant = await joinLockstep(wall, (reason) => ending.abort(new Error(reason)));
+  const clock = participant?.clock ?? wall;
+  const seed = seedOf(process.env);
+  const daemon = createDaemon({
+    loaded,
+    stateDir,
+    version: version(),
+    clock,
+    wall,
+    random: seededRandom(seed ?? randomInt(2 ** 32)),
+    seed,
+    log,
+    placement: options.rt === 'inline' ? { kind: 'inline', clock } : { kind: 'process', env: process.env },
+    simulatedTime: participant !== null,
+    memory: null,
+    openBroker: null,
+  });
+  participant?.watch({
+    ports: () => daemon.portCounts(),
+    links: () => daemon.links(),
+    busy: () => daemon.busy(),
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => ending.abort(new Error(signal)));
+  }
+  await serve(daemon, ending.signal);
+  log.info({ why: reasonOf(ending.signal) }, 'stopping');
+  wall.after(LAST_MS, () => process.exit(1));
+  await daemon.stop();
+  participant?.leave();
+  pidFile.release();
+  process.exit(0);
+}
+
+/** Starts, tells whoever started this process (a simulation, a terminal), and waits for the end. */
+async function serve(daemon: Daemon, ending: AbortSignal): Promise<void> {
+  try {
+    await daemon.start(ending);
+  } catch (error) {
+    if (ending.aborted) return;
+    throw error;
+  }
+  const console = daemon.consoleAddress();
+  if (process.send !== undefined) process.send({ t: 'ready', console });
+  else if (console !== null) process.stdout.write(`console: ${console}\n`);
+  if (ending.aborted) return;
+  await new Promise<void>((resolve) => ending.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+async function joinLockstep(
+  wall: SystemClock,
+  onLost: (reason: string) => void,
+): Promise<LockstepParticipant | null> {
+  const socketPath = process.env[LOCKSTEP_ENV];
+  if (socketPath === undefined || socketPath === '') return null;
+  return LockstepParticipant.join({
+    socketPath,
+    name: 'daemon',
+    pid: process.pid,
+    wall: () => wall.wall(),
+    onLost,
+  });
+}
+
+function seedOf(env: NodeJS.ProcessEnv): number | null {
+  const text = env[SEED_ENV];
+  if (text === undefined || text === '') return null;
+  const seed = Number(text);
+  if (!Number.isInteger(seed) || seed < 0)
+    throw new Error(`${SEED_ENV} is "${text}": allowed is a whole number`);
+  return seed;
+}
+
+function reasonOf(signal: AbortSignal): string {
+  return signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
+}

@@ -1,0 +1,128 @@
+/** The robot's software beside a simulated home: as a child process, or in this one. */
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Clock } from '../../../config/contracts/clock.js';
+import { seededRandom } from '../../../config/contracts/ids.js';
+import { LOCKSTEP_ENV } from '../../../config/contracts/lockstep.js';
+import { SimClock } from '../../../config/contracts/sim-clock.js';
+import { type LoadedConfig, loadConfig, profilePath } from '../../../config/load.js';
+import type { PortConfig } from '../../../config/schema.js';
+import type { SimSession } from '../../../simulator/session/session.js';
+import { createDaemon, type Daemon } from '../../main.js';
+import { SEED_ENV } from '../run.js';
+import { version } from '../version.js';
+import { DaemonChild } from './daemon-child.js';
+import type { SimOptions } from './sim-options.js';
+
+export interface Robot {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RobotDeps {
+  session: SimSession;
+  options: SimOptions;
+  stateDir: string;
+  mqttUrl: string | null;
+  apiPort: number;
+  wall: Clock;
+  onReady(consoleAddress: string | null): void;
+  onDeath(how: string, restartInMs: number): void;
+}
+
+export function createRobot(deps: RobotDeps): Robot {
+  return deps.options.transport === 'memory' ? new RobotInProcess(deps) : childRobot(deps);
+}
+
+function childRobot(deps: RobotDeps): Robot {
+  const { session, options, stateDir, mqttUrl, apiPort } = deps;
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    DEVICEAGENT_API_PORT: String(apiPort),
+    ...(mqttUrl === null ? {} : { DEVICEAGENT_MQTT_URL: mqttUrl }),
+    ...(session.lockstepSocket === null
+      ? {}
+      : { [LOCKSTEP_ENV]: session.lockstepSocket, [SEED_ENV]: String(options.seed) }),
+  };
+  const child = new DaemonChild({
+    stateDir,
+    args: ['--config', profilePath('sim'), '--state-dir', stateDir, '--rt', options.rt],
+    env,
+    wall: deps.wall,
+    onReady: (address) => deps.onReady(address),
+    onDeath: (how, ms) => deps.onDeath(how, ms),
+  });
+  return {
+    start: async () => {
+      child.start();
+      await session.run();
+    },
+    stop: () => child.stop(),
+  };
+}
+
+/** Everything in this process, on clocks that advance in lock-step. */
+class RobotInProcess implements Robot {
+  readonly daemon: Daemon;
+  readonly #deps: RobotDeps;
+
+  constructor(deps: RobotDeps) {
+    this.#deps = deps;
+    const { session, options, stateDir, wall } = deps;
+    const clockFor = () => new SimClock(session.clock.now(), () => wall.now());
+    const robotClock = clockFor();
+    const rtClock = clockFor();
+    this.daemon = createDaemon({
+      loaded: inMemory(
+        loadConfig(profilePath('sim'), { DEVICEAGENT_API_PORT: String(deps.apiPort) }, stateDir),
+      ),
+      stateDir,
+      version: version(),
+      clock: robotClock,
+      wall,
+      random: seededRandom(options.seed),
+      seed: options.seed,
+      log: pino(
+        { level: 'info', base: null },
+        pino.destination({ dest: join(stateDir, 'daemon.log'), mkdir: true }),
+      ),
+      placement: { kind: 'inline', clock: rtClock },
+      simulatedTime: true,
+      memory: session.memoryPorts,
+      openBroker: () => session.connectBroker(),
+    });
+    session.join([
+      { name: 'rt', clock: rtClock, busy: () => 0 },
+      { name: 'daemon', clock: robotClock, busy: () => this.daemon.busy() },
+    ]);
+  }
+
+  async start(): Promise<void> {
+    const started = this.daemon.start();
+    await this.#deps.session.run();
+    await started;
+    this.#deps.onReady(this.daemon.consoleAddress());
+  }
+
+  stop(): Promise<void> {
+    return this.daemon.stop();
+  }
+}
+
+/** The simulated home's profile with its lines in memory instead of on device files. */
+export function inMemory(loaded: LoadedConfig): LoadedConfig {
+  const { config } = loaded;
+  const line = (name: 'base' | 'lidar' | 'air' | 'fan'): { port: PortConfig } => ({
+    port: { kind: 'memory', name },
+  });
+  return {
+    ...loaded,
+    config: {
+      ...config,
+      base: config.base === null ? null : { ...config.base, ...line('base') },
+      lidar: config.lidar === null ? null : { ...config.lidar, ...line('lidar') },
+      air_sensor: config.air_sensor === null ? null : { ...config.air_sensor, ...line('air') },
+      fan: config.fan === null ? null : { ...config.fan, ...line('fan') },
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** A terminal with finished lines above and one line that is drawn over and over. */
+
+export interface Terminal {
+  print(line: string): void;
+  /** The empty string clears it. */
+  live(line: string): void;
+}
+
+/** `quiet`: no live line. Where the output is no terminal, live lines are left out too. */
+export function createTerminal(out: NodeJS.WriteStream, quiet: boolean): Terminal {
+  const draws = out.isTTY === true && !quiet;
+  let drawn = false;
+  const clear = () => {
+    if (drawn) out.write('\r\u001b[2K');
+    drawn = false;
+  };
+  return {
+    print(line) {
+      clear();
+      out.write(`${line}\n`);
+    },
+    live(line) {
+      if (!draws) return;
+      clear();
+      if (line === '') return;
+      out.write(cutToWidth(line, (out.columns ?? 100) - 1));
+      drawn = true;
+    },
+  };
+}
+
+/** Hangul and other wide characters take two columns. */
+function cutToWidth(text: string, columns: number): string {
+  let width = 0;
+  let end = 0;
+  for (const character of text) {
+    width += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/.test(character) ? 2 : 1;
+    if (width > columns) break;
+    end += character.length;
+  }
+  return text.slice(0, end);
+}
