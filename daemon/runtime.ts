@@ -66,6 +66,13 @@ export interface Runtime {
   context(options: { version: 1 | 2; maxBytes?: number }): object;
   capabilities(): Capability[];
   map(): MapView | null;
+  /** The `map.yaml` of the map in use; null without a map. */
+  mapFile?(): string | null;
+  /**
+   * Takes over the bundle at `mapYaml` (absolute), now and for later starts. Rejects with a `Refusal`:
+   * `INVALID_PARAMS` for a map that cannot be used, `ILLEGAL_STATE` while the robot moves.
+   */
+  importMap?(mapYaml: string): Promise<void>;
   cloud(): ConnectionFacts;
   doctor(): DoctorCheck[];
   /** Named counters of every part, for `/metrics`. */

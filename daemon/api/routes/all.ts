@@ -1,6 +1,7 @@
 import type { Route } from '../http/route.js';
 import { estopRoutes } from './estop.js';
 import { eventRoutes } from './events.js';
+import { mapRoutes } from './map.js';
 import { outboxRoutes } from './outbox.js';
 import { serviceRoutes } from './service.js';
 import { stateRoutes } from './state.js';
@@ -13,6 +14,7 @@ export const allRoutes: readonly Route[] = [
   ...workflowRoutes,
   ...eventRoutes,
   ...stateRoutes,
+  ...mapRoutes,
   ...outboxRoutes,
   ...estopRoutes,
   ...serviceRoutes,

@@ -25,6 +25,7 @@ const statusView = z.strictObject({
 const polygon = z.array(z.tuple([z.number(), z.number()]));
 const mapView = z.strictObject({
   id: z.string(),
+  file: z.string().nullable().describe('its map.yaml on the robot'),
   resolution: z.number().describe('m per cell'),
   width: z.int(),
   height: z.int(),
@@ -45,9 +46,13 @@ const mapView = z.strictObject({
   keepout: z.array(z.strictObject({ id: z.string(), polygon })),
 });
 
-function viewMap(map: MapView): z.infer<typeof mapView> {
+function viewMap(map: MapView, file: string | null): z.infer<typeof mapView> {
   const { cells } = map;
-  return { ...map, cells: Buffer.from(cells.buffer, cells.byteOffset, cells.byteLength).toString('base64') };
+  return {
+    ...map,
+    file,
+    cells: Buffer.from(cells.buffer, cells.byteOffset, cells.byteLength).toString('base64'),
+  };
 }
 
 const doctorView = z.strictObject({
@@ -131,11 +136,11 @@ export const stateRoutes: readonly Route[] = [
     summary: 'The map in use with its rooms, station and keep-out areas',
     scope: 'read',
     responses: { 200: { description: 'The map', schema: mapView } },
-    handle: ({ services }) => {
-      const map = services.runtime.map();
+    handle: ({ services: { runtime } }) => {
+      const map = runtime.map();
       if (map === null)
         throw refused('NOT_FOUND', 'no map is loaded; import one with "deviceagent map import"');
-      return { status: 200, body: viewMap(map) };
+      return { status: 200, body: viewMap(map, runtime.mapFile?.() ?? null) };
     },
   }),
   defineRoute({

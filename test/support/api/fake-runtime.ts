@@ -49,6 +49,7 @@ export class FakeRuntime implements Runtime {
   /** Resolves what waits for `committed()`; null: commits at once. */
   heldCommits: (() => void)[] | null = null;
   mapView: MapView | null = homeMap();
+  mapFileInUse: string | null = null;
   robot: RobotState | null;
   path: Pose[] = PATH_TO_BEDROOM;
   air: { pm2_5: number | null; source_state: 'ok' | 'warming_up' | 'error' } = {
@@ -155,6 +156,14 @@ export class FakeRuntime implements Runtime {
 
   map(): MapView | null {
     return this.mapView;
+  }
+  mapFile(): string | null {
+    return this.mapFileInUse;
+  }
+  async importMap(mapYaml: string): Promise<void> {
+    if (this.robot?.stoppedSince === null)
+      throw new Refusal('ILLEGAL_STATE', 'the robot moves; stop it first');
+    this.mapFileInUse = mapYaml;
   }
   cloud(): ConnectionFacts {
     return this.facts;

@@ -265,6 +265,22 @@ describe('the e-stop', () => {
   });
 });
 
+describe('importing a map', () => {
+  const call = (path: string) => ({ method: 'POST', path: '/api/map/import', body: { path } });
+
+  it('takes an absolute path, from the Unix socket, while the robot stands', async () => {
+    expect((await withToken(served, call('/maps/home.yaml'))).status).toBe(403);
+    const relative = await overUnix(served, call('home.yaml'));
+    expect(relative.json).toMatchObject({ error: { code: 'INVALID_PARAMS', field: 'path' } });
+    expect((await overUnix(served, call('/maps/home.yaml'))).json).toMatchObject({
+      error: { code: 'ILLEGAL_STATE' },
+    });
+    if (served.runtime.robot !== null) served.runtime.robot.stoppedSince = 0;
+    expect((await overUnix(served, call('/maps/home.yaml'))).json).toEqual({ map_id: 'home-1' });
+    expect((await get('/api/map')).json).toMatchObject({ file: '/maps/home.yaml' });
+  });
+});
+
 describe('what can be read', () => {
   it('tasks and workflows with their evidence', async () => {
     const { tasks } = (await get('/api/tasks')).json as { tasks: unknown[] };
