@@ -11,6 +11,16 @@ function drive(world: World, left: number, right: number, ms: number): void {
   run(world, ms, 5);
 }
 
+/** How many things the robot is in, more than by a micrometre. */
+function intrusions(world: World, near: Int32Array): number {
+  const { x, y } = world.body.pose;
+  const inWalls = world.layout.solid.near(x, y, ROBOT.radius - 1e-6, near);
+  const inThings = world.visitors.things.filter(
+    (t) => Math.hypot(t.x - x, t.y - y) < ROBOT.radius + t.radius - 1e-6,
+  );
+  return inWalls + inThings.length;
+}
+
 /** Metres that a wheel turned, from its encoder counts. */
 function metres(counts: number): number {
   return (((counts << 16) >> 16) / ROBOT.countsPerRev) * Math.PI * ROBOT.wheelDiameter;
@@ -119,20 +129,16 @@ describe('the body against things', () => {
           const world = createWorld(undefined, { seed });
           world.visitors.addPerson({ x: 4.0, y: 1.4 });
           const near = new Int32Array(64);
+          let inside = 0;
           for (const [left, right, ms] of legs) {
             world.body.command.left = left;
             world.body.command.right = right;
             for (let t = 0; t < ms; t += 15) {
               world.step(15);
-              const { x, y } = world.body.pose;
-              expect(world.layout.solid.near(x, y, ROBOT.radius - 1e-6, near)).toBe(0);
-              for (const thing of world.visitors.things) {
-                expect(Math.hypot(thing.x - x, thing.y - y)).toBeGreaterThan(
-                  ROBOT.radius + thing.radius - 1e-6,
-                );
-              }
+              inside += intrusions(world, near);
             }
           }
+          expect(inside).toBe(0);
         },
       ),
       { numRuns: 25 },

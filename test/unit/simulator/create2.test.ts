@@ -32,11 +32,11 @@ function driveDirect(host: Host, right: number, left: number): void {
 function frames(bytes: readonly number[]): number[][] {
   const found: number[][] = [];
   for (let at = 0; at < bytes.length; ) {
-    expect(bytes[at]).toBe(19);
     const length = (bytes[at + 1] ?? 0) + 3;
     if (at + length > bytes.length) break;
     const frame = bytes.slice(at, at + length);
-    expect(frame.reduce((a, b) => a + b, 0) & 0xff).toBe(0);
+    const sum = frame.reduce((a, b) => a + b, 0) & 0xff;
+    if (frame[0] !== 19 || sum !== 0) throw new Error(`no good frame at byte ${at}: ${frame}`);
     found.push(frame);
     at += length;
   }
@@ -354,11 +354,13 @@ describe('the stream', () => {
     const { rig, host } = await base();
     host.write(START, 148, 1, 100);
     let before = 0;
+    let most = 0;
     for (let i = 0; i < 400; i++) {
       rig.world.step(5);
-      expect(host.received.length - before).toBeLessThanOrEqual(58);
+      most = Math.max(most, host.received.length - before);
       before = host.received.length;
     }
+    expect(most).toBeLessThanOrEqual(58);
     expect(frames(host.received).length).toBeGreaterThan(120);
   });
 

@@ -119,11 +119,13 @@ describe('the lidar on its line', () => {
     const rig = rigOf(squareWorld([2, 2, 0]));
     const host = await hostOn(rig, 'lidar');
     let before = 0;
+    let most = 0;
     for (let i = 0; i < 400; i++) {
       rig.world.step(5);
-      expect(host.received.length - before).toBeLessThanOrEqual(116);
+      most = Math.max(most, host.received.length - before);
       before = host.received.length;
     }
+    expect(most).toBeLessThanOrEqual(116);
   });
 
   it('has the share of damaged frames that it is told to have', async () => {

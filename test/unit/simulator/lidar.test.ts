@@ -75,7 +75,7 @@ describe('rays', () => {
           expect(fast).toBeCloseTo(castSlowly(ends, x, y, angle, 12), 6);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
