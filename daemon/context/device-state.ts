@@ -65,6 +65,7 @@ export class DeviceState {
   #docked: boolean | null = null;
   #charging: boolean | null = null;
   #low: boolean | null = null;
+  #connected = false;
 
   constructor(deps: DeviceStateDeps) {
     this.#deps = deps;
@@ -187,6 +188,14 @@ export class DeviceState {
       return () => this.#airListeners.delete(listener);
     },
   };
+
+  /** The session's facts have changed; the cloud counts as reachable when both hold. */
+  noteNetwork(facts: { transport_connected: boolean; subscription_ready: boolean }): void {
+    const connected = facts.transport_connected && facts.subscription_ready;
+    if (connected === this.#connected) return;
+    this.#connected = connected;
+    this.#emit('network.awsChanged', { connected });
+  }
 
   close(): void {
     for (const end of this.#ends) end();
