@@ -68,8 +68,7 @@ class DaemonParts implements Daemon {
   }
 
   async stop(): Promise<void> {
-    const { body, peripherals, tasks, timers, machines, cloud, store, deviceState, observations } =
-      this.#parts;
+    const { body, peripherals, tasks, timers, cloud, store, watchers } = this.#parts;
     this.#ready = false;
     await tasks.stop();
     timers.stop();
@@ -77,9 +76,7 @@ class DaemonParts implements Daemon {
     await cloud?.stop();
     await this.#api?.stop();
     await peripherals.stop();
-    machines.close();
-    observations.close();
-    deviceState.close();
+    for (const watcher of watchers) watcher.close();
     store.close();
   }
 

@@ -1,19 +1,15 @@
-/** `<state-dir>/daemon.pid`: who runs on this state directory, so that a second one does not. */
+/**
+ * `<state-dir>/daemon.pid`: for people and scripts. What keeps a second daemon away is the lock on the database,
+ * because a number in a file may by now be somebody else's.
+ */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export class PidFile {
   private constructor(readonly path: string) {}
 
-  /** Throws an Error naming the process that already runs here. */
-  static take(stateDir: string, name: string): PidFile {
+  static write(stateDir: string, name: string): PidFile {
     const path = join(stateDir, name);
-    const other = readPid(path);
-    if (other !== null && other !== process.pid && isAlive(other)) {
-      throw new Error(
-        `a daemon (process ${other}) already runs on ${stateDir}; stop it or use another --state-dir`,
-      );
-    }
     writeFileSync(path, `${process.pid}\n`, { mode: 0o600 });
     return new PidFile(path);
   }
@@ -30,14 +26,5 @@ export function readPid(path: string): number | null {
     return Number.isInteger(pid) && pid > 0 ? pid : null;
   } catch {
     return null;
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -46,7 +46,6 @@ async function run(options: RunOptions): Promise<void> {
   const stateDir = resolve(options.stateDir ?? defaultStateDir());
   const loaded = loadConfig(configFile(options.config), process.env, stateDir);
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const pidFile = PidFile.take(stateDir, 'daemon.pid');
   const log = pino({ level: loaded.config.log, base: null });
   const wall = new SystemClock();
   const ending = new AbortController();
@@ -67,6 +66,7 @@ async function run(options: RunOptions): Promise<void> {
     memory: null,
     openBroker: null,
   });
+  const pidFile = PidFile.write(stateDir, 'daemon.pid');
   participant?.watch({
     ports: () => daemon.portCounts(),
     links: () => daemon.links(),
@@ -75,6 +75,8 @@ async function run(options: RunOptions): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => ending.abort(new Error(signal)));
   }
+  // A simulation that dies takes the devices with it.
+  process.once('disconnect', () => ending.abort(new Error('the process that started this one is gone')));
   await serve(daemon, ending.signal);
   log.info({ why: reasonOf(ending.signal) }, 'stopping');
   wall.after(LAST_MS, () => process.exit(1));

@@ -1,12 +1,12 @@
 /** `deviceagent sim`: a simulated home, and the real daemon in it. */
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { loadConfig, profilePath } from '../../config/load.js';
 import { SimSession } from '../../simulator/session/session.js';
 import { simStateDir } from './default-state-dir.js';
-import { isAlive, readPid } from './pid-file.js';
 import { freePort } from './simulation/free-port.js';
 import { createRobot } from './simulation/robot.js';
 import { parseSimOptions, type SimOptions } from './simulation/sim-options.js';
@@ -48,8 +48,8 @@ export function registerSim(program: Command): Command {
 async function simulate(options: SimOptions): Promise<number> {
   const wall = new SystemClock();
   const terminal = createTerminal(process.stdout, options.headless);
-  const stateDir = options.stateDir ?? freshStateDir();
-  refuseSecond(stateDir);
+  const stateDir = options.stateDir ?? (await freshStateDir());
+  await refuseSecond(stateDir);
   const mqttPort = options.mqttPort ?? (await freePort(DEFAULT_MQTT_PORT));
   const apiPort = options.apiPort ?? (await freePort(DEFAULT_API_PORT));
   const { device_id: deviceId } = loadConfig(profilePath('sim'), process.env, stateDir).config;
@@ -128,21 +128,29 @@ async function untilOver(
 }
 
 /** The default state directory, emptied: a new simulated home is a new robot. */
-function freshStateDir(): string {
+async function freshStateDir(): Promise<string> {
   const dir = simStateDir();
-  refuseSecond(dir);
+  await refuseSecond(dir);
   rmSync(dir, { recursive: true, force: true });
   return dir;
 }
 
-function refuseSecond(stateDir: string): void {
-  for (const name of ['sim.pid', 'daemon.pid']) {
-    const path = join(stateDir, name);
-    const pid = existsSync(path) ? readPid(path) : null;
-    if (pid !== null && isAlive(pid)) {
-      throw new Error(
-        `a robot (process ${pid}) already runs on ${stateDir}; stop it or use another --state-dir`,
-      );
+async function refuseSecond(stateDir: string): Promise<void> {
+  for (const name of ['sim.sock', 'api.sock']) {
+    if (await answers(join(stateDir, name))) {
+      throw new Error(`a robot already runs on ${stateDir}; stop it, or use another --state-dir`);
     }
   }
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    const done = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => done(true));
+    socket.once('error', () => done(false));
+  });
 }

@@ -12,7 +12,10 @@ import { DEFAULT_MACHINE_SETTINGS, type MachineSettings } from '../../state-mach
 import type { TimerEvent } from '../../state-machines/types.js';
 import { createCloud } from '../cloud/cloud.js';
 import type { Cloud } from '../cloud/types.js';
+import { BatteryGuard } from '../context/battery-guard.js';
 import { buildContext } from '../context/build-context.js';
+import { capabilitiesNow, loadCatalogue } from '../context/capabilities.js';
+import { ContextTelemetry } from '../context/context-telemetry.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
 import { Observations } from '../context/observations.js';
@@ -28,7 +31,6 @@ import { Timers } from '../store/timers.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
 import { createTaskManager } from '../task-manager/manager.js';
 import { type Body, createBody } from './body.js';
-import { createCardDeck } from './cards.js';
 import { cloudOptionsOf, commandKeyOf } from './cloud-options.js';
 import { createContextPublisher } from './context-publisher.js';
 import { doctorOf } from './doctor.js';
@@ -48,8 +50,8 @@ export interface Parts {
   cloud: Cloud | null;
   body: Body;
   peripherals: Peripherals;
-  deviceState: DeviceState;
-  observations: Observations;
+  /** What listens and looks by itself; closed in this order. */
+  watchers: readonly { close(): void }[];
   map: ReturnType<typeof readMap>;
 }
 
@@ -188,8 +190,8 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     },
     emit: (event) => bus.emit(event),
   });
-  const cards = createCardDeck(methods);
-  const capabilities = (): Capability[] => cards.capabilities(clock.now());
+  const cards = loadCatalogue(methods);
+  const capabilities = (): Capability[] => capabilitiesNow(cards, methods, clock.now());
 
   const tasks = createTaskManager({
     store,
@@ -240,6 +242,28 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
   });
   later.intake = intake;
 
+  const telemetry = new ContextTelemetry({
+    clock,
+    log,
+    outbox,
+    build: () => context({ version: 1 }),
+    wanted: () => later.cloud !== null,
+  });
+  const batteryGuard = new BatteryGuard({
+    clock,
+    log,
+    state: deviceState,
+    goingHome: () => tasks.listTasks({ active: true }).some((task) => task.method === 'returnToStation'),
+    goHome: () =>
+      void tasks.submit({
+        method: 'returnToStation',
+        params: {},
+        task: {},
+        source: 'SUPERVISOR',
+        legacy: false,
+        correlationId: null,
+      }),
+  });
   watchSafety(amr, tasks);
   bus.on(() => tasks.contextChanged());
 
@@ -282,6 +306,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
       ...prefixed('tasks', tasks.counters()),
       ...prefixed('timers', timers.counters()),
       ...prefixed('observations', observations.counters()),
+      ...prefixed('context', telemetry.counters()),
       ...intake.counters(),
       ...later.cloud?.counters(),
     }),
@@ -299,8 +324,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     cloud: later.cloud,
     body,
     peripherals,
-    deviceState,
-    observations,
+    watchers: [batteryGuard, telemetry, machines, observations, deviceState],
     map,
   };
 }

@@ -28,8 +28,11 @@ interface OpenOptions {
   log: Log;
 }
 
-/** The file can be read by nobody's version of this program; it has to make room for a new one. */
-class Unusable extends Error {}
+/** The file cannot be used; it has to make room for a new one. */
+class Unusable extends Error {
+  /** Still open: closing folds the log into the file and deletes it, which must wait until both are aside. */
+  db: Database.Database | null = null;
+}
 
 /** How long to wait for a dying predecessor to let go of the file, ms. */
 const LOCK_WAIT_MS = 2_000;
@@ -44,6 +47,7 @@ export function openDatabase(options: OpenOptions): OpenedDatabase {
   } catch (error) {
     if (!(error instanceof Unusable)) throw asStoreError(error, options.file);
     movedAside = moveAside(options, error.message);
+    error.db?.close();
     db = openFresh(options.file);
   }
   return { db, epoch: epochOf(db, options.ids), movedAside };
@@ -77,10 +81,14 @@ function openChecked(file: string): Database.Database {
     migrate(db);
     return db;
   } catch (error) {
-    db?.close();
-    if (error instanceof Unusable) throw error;
-    const reason = unusableReason(error);
-    throw reason === null ? error : new Unusable(reason);
+    const reason = error instanceof Unusable ? error.message : unusableReason(error);
+    if (reason === null) {
+      db?.close();
+      throw error;
+    }
+    const unusable = new Unusable(reason);
+    unusable.db = db;
+    throw unusable;
   }
 }
 
