@@ -92,6 +92,24 @@ describe('sensor stream of the Create 2', () => {
     );
   });
 
+  it('never uses a frame hit by a burst of up to eight bits, in the order in which a UART sends them', () => {
+    const fields = [7, 25, 43, 44];
+    fc.assert(
+      fc.property(frame, fc.nat(16 * 8), fc.nat(127), (good, first, half) => {
+        const damaged = good.slice();
+        const pattern = 2 * half + 1;
+        for (let bit = 0; bit < 8; bit++) {
+          const byte = damaged[(first + bit) >> 3];
+          const flip = (pattern >> bit) & 1 ? 1 << ((first + bit) & 7) : 0;
+          if (byte !== undefined) damaged[(first + bit) >> 3] = byte ^ flip;
+        }
+        if (damaged.every((byte, i) => byte === good[i])) return;
+        expect(framesOf(new OiStreamParser(fields).push(damaged))).toEqual([]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('without a list of packets, loses no more than the frame that a false header covers', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), frame, (garbage, good) => {
