@@ -56,6 +56,9 @@ export function stagingPose(station: Pose, distance = 0.7): Pose {
 const CONTACT_ZONE = 0.06;
 const NEAR_ZONE = 0.3;
 const RECEIVER_AHEAD = 0.15;
+/** Within this of the station's face its beams are believed, and by how much, metres. */
+const IR_RANGE = 0.5;
+const MAX_CORRECTION = 0.08;
 /** Points nearer than this to the docked hull's front belong to the station or the wall, metres. */
 const STATION_DEPTH = 0.06;
 /** A contact that opens again while settling gets this much more push, metres. */
@@ -108,7 +111,8 @@ export class DockController implements Controller {
     if (pose === null)
       return failed('localization_lost', 'the robot does not know where it is before the station');
     const at = relativeTo(this.#station, pose);
-    if (input.bumped) return this.#giveUp(input, `touched something ${(-at.x).toFixed(2)} m before contact`);
+    if (input.bumped)
+      return this.#giveUp(input, `touched something ${Math.max(0, -at.x).toFixed(2)} m before contact`);
     if (at.x > this.#params.overshoot)
       return this.#giveUp(input, 'drove past the docked place without contact');
     if (input.mono - (this.#started ?? 0) > this.#params.timeoutMs) {
@@ -133,15 +137,23 @@ export class DockController implements Controller {
 
   /** Bearing of, and curvature to, a point ahead on the middle line. */
   #steer(input: ControlInput, at: Pose): { bearing: number; curvature: number } {
-    const receiver = compose(at, { x: RECEIVER_AHEAD, y: 0, theta: 0 });
-    const toFace = this.#params.robotRadius - receiver.x;
-    const y = at.y + correctOffset(receiver.y, toFace, readBeacon(input.ir)) - receiver.y;
+    const y = at.y + this.#correction(input, at);
     const aim = relativeTo(
       { x: at.x, y, theta: at.theta },
       { x: at.x + this.#params.lookahead, y: 0, theta: 0 },
     );
     const squared = aim.x * aim.x + aim.y * aim.y;
     return { bearing: Math.atan2(aim.y, aim.x), curvature: (2 * aim.y) / squared };
+  }
+
+  /** What the station's beams add to the lateral offset; only near, where they are narrower than a pose is wrong. */
+  #correction(input: ControlInput, at: Pose): number {
+    const receiver = compose(at, { x: RECEIVER_AHEAD, y: 0, theta: 0 });
+    const toFace = this.#params.robotRadius - receiver.x;
+    // While turning the receiver sweeps through the beams, and steering by them would chase its own motion.
+    if (this.#turning || toFace > IR_RANGE) return 0;
+    const offset = correctOffset(receiver.y, toFace, readBeacon(input.ir)) - receiver.y;
+    return clamp(offset, -MAX_CORRECTION, MAX_CORRECTION);
   }
 
   /** Turns on the spot at the start, and again when far off; not in the contact zone, where contacts would bend. */

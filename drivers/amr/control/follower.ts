@@ -171,6 +171,15 @@ export class PathFollower {
     const v = Math.min(wished, Math.sqrt(2 * 0.7 * this.#limits.brake * Math.max(0, room)));
     // Less than this is not worth starting for, and a sign that it is about to touch something.
     const obstructed = room < 0.02 && remaining > this.#params.stopShort;
+    // Round as it is, the robot can always turn on the spot; facing its way it may well pass.
+    if (obstructed && Math.abs(bearing) > this.#params.turnUntil) {
+      this.#phase = 'turning';
+      return this.#answer(
+        { v: 0, w: turnRate(bearing, 0.5 * this.#params.turnUntil, this.#params.turn) },
+        'turning',
+        remaining,
+      );
+    }
     const twist = obstructed ? STANDSTILL : { v, w: v * curvature };
     return this.#answer(twist, 'driving', remaining, obstructed ? way : null);
   }

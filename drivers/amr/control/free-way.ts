@@ -13,14 +13,15 @@ const NOTHING: FreeWay = { distance: Number.POSITIVE_INFINITY, at: null };
 const STRAIGHT = 0.02;
 
 /**
- * How far a disc of `radius` metres can follow the arc of a motion before it touches one of the points; exact, by
- * the circle the centre moves on. Things the disc touches already count only when the motion goes towards them.
- * `far`: nothing farther along the way is looked at, metres.
+ * How far a disc of radius `hull` with `margin` around it (metres) can follow the arc of a motion before it touches
+ * one of the points; exact, by the circle the centre moves on. Things within the margin already count for the hull
+ * alone, so that the robot can drive on beside them. `far`: nothing farther along the way is looked at, metres.
  */
 export function freeWay(
   points: PointSet,
   motion: Twist,
-  radius: number,
+  hull: number,
+  margin: number,
   far: number,
   ignore?: (p: Point) => boolean,
 ): FreeWay {
@@ -33,8 +34,10 @@ export function freeWay(
     // Driving backwards is driving forwards with the x axis turned round, at the same curvature.
     const x = side * (points.x[i] ?? 0);
     const y = points.y[i] ?? 0;
+    const away = Math.hypot(x, y);
+    const radius = away < hull + margin ? hull : hull + margin;
     // Nothing on this way is nearer than the straight line to it.
-    if (Math.hypot(x, y) - radius >= best) continue;
+    if (away - radius >= best) continue;
     const d =
       Math.abs(curvature) < STRAIGHT ? straightWay(x, y, radius) : arcWay(x, y, radius, 1 / curvature);
     if (d >= best) continue;

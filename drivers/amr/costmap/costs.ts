@@ -20,12 +20,12 @@ export interface InflationParams {
 }
 
 /**
- * 0.02 m of margin leaves a path 0.2 m wide through the reference home's narrowest door (0.62 m) at 5 cm cells:
- * enough for the centre line to be found, and the cost draws the path to the middle.
+ * 0.04 m of margin covers where in a 5 cm cell the robot is, and leaves a path 0.2 m wide through the reference
+ * home's narrowest door (0.62 m), in whose middle the cost is lowest.
  */
 export const DEFAULT_INFLATION: InflationParams = {
   robotRadius: 0.17,
-  margin: 0.02,
+  margin: 0.04,
   inflationRadius: 0.6,
   decay: 6,
 };

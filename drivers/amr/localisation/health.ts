@@ -6,8 +6,10 @@ export interface HealthParams {
   badScore: number;
   /** Doubted for this long it is lost, ms. */
   lostAfterMs: number;
-  /** A lost pose that fits well for this long is believed again, ms. */
+  /** A lost pose is believed again when it fits this well for this long, and nothing speaks for another place. */
+  foundScore: number;
   foundAfterMs: number;
+  foundShare: number;
   /** Deviation of the estimate up to which it is believed, metres. */
   maxSpread: number;
   /** A scan with fewer rays says nothing. */
@@ -16,9 +18,11 @@ export interface HealthParams {
 
 export const DEFAULT_HEALTH: HealthParams = {
   goodScore: 0.5,
-  badScore: 0.35,
+  badScore: 0.4,
   lostAfterMs: 2500,
-  foundAfterMs: 1000,
+  foundScore: 0.85,
+  foundAfterMs: 1500,
+  foundShare: 0.97,
   maxSpread: 0.3,
   minBeams: 20,
 };
@@ -47,20 +51,38 @@ export class LocalisationHealth {
     this.score = null;
   }
 
-  /** One scan fitted with `score` (0…1) on `beams` rays; the estimate's deviation is `spread` metres. */
-  observe(score: number | null, beams: number, spread: number, mono: number): void {
-    if (score === null || beams < this.#params.minBeams) return;
+  /** The pose is a guess: it has to fit as well as one that was lost. */
+  doubt(): void {
+    this.#localized = false;
+  }
+
+  /** One scan: how well it fits, 0…1, on how many rays, and how sure the filter is. */
+  observe(seen: ScanFit, mono: number): void {
+    const { score, beams, spread, share } = seen;
+    const p = this.#params;
+    if (score === null || beams < p.minBeams) return;
     this.score = score;
-    const good = score >= this.#params.goodScore && spread <= this.#params.maxSpread;
-    const bad = score < this.#params.badScore || spread > 2 * this.#params.maxSpread;
+    const lost = this.#localized === false;
+    const fits = score >= (lost ? p.foundScore : p.goodScore) && spread <= p.maxSpread;
+    const good = fits && (!lost || share >= p.foundShare);
     this.#goodSince = good ? (this.#goodSince ?? mono) : null;
+    const bad = score < p.badScore || spread > 2 * p.maxSpread;
     // While nothing has confirmed a pose, not being good is enough to doubt it.
     const doubted = this.#localized === null ? !good : bad;
     this.#badSince = doubted ? (this.#badSince ?? mono) : null;
     if (this.#localized === null && good) this.#localized = true;
-    if (this.#badSince !== null && mono - this.#badSince >= this.#params.lostAfterMs) this.#localized = false;
-    if (this.#localized === false && this.#goodSince !== null) {
-      if (mono - this.#goodSince >= this.#params.foundAfterMs) this.#localized = true;
-    }
+    else if (this.#badSince !== null && mono - this.#badSince >= p.lostAfterMs) this.#localized = false;
+    else if (lost && this.#goodSince !== null && mono - this.#goodSince >= p.foundAfterMs)
+      this.#localized = true;
   }
+}
+
+export interface ScanFit {
+  /** Mean likelihood at the estimate; null without rays. */
+  score: number | null;
+  beams: number;
+  /** Deviation of the estimate, metres. */
+  spread: number;
+  /** Share of the particles' weight that is round the estimate, 0…1. */
+  share: number;
 }

@@ -35,6 +35,9 @@ const SLIP_MARGIN = 0.005;
 const SUSPECTED_SLIP_SHARE = 0.5;
 /** Particles of a start without an idea. */
 const GLOBAL_PARTICLES = 8000;
+/** A lost pose is looked for nearby for this long, then everywhere, anew after this long, ms. */
+const LOOK_AROUND_MS = 3000;
+const LOOK_EVERYWHERE_MS = 15_000;
 
 /**
  * Where the robot is on the map: a particle filter corrected by scans, and wheel odometry in between, so that a
@@ -51,7 +54,11 @@ export class Localizer {
   #anchor: Pose = { x: 0, y: 0, theta: 0 };
   #predictedTo: Pose = { x: 0, y: 0, theta: 0 };
   #settling = 0;
-  readonly #counters = { scans_matched: 0, scans_checked: 0, slips_suspected: 0, times_lost: 0 };
+  /** While lost: when to look again over the whole map, and whether that has begun. */
+  #lookAgainAt: number | null = null;
+  #everywhere = false;
+  #freeCells: Int32Array | null = null;
+  readonly #counters = { scans_matched: 0, scans_checked: 0, slips_suspected: 0, times_lost: 0, searches: 0 };
 
   constructor(
     costmap: StaticCostmap,
@@ -105,17 +112,22 @@ export class Localizer {
   /** The robot is here, within these deviations. */
   setPose(pose: Pose, spread: { xy: number; theta: number }): void {
     this.#filter.init(pose, spread.xy, spread.theta);
-    this.#restart();
+    this.#health.reset();
+    this.#anchor = this.#odometry.pose;
+    this.#predictedTo = this.#odometry.pose;
+    this.#settling = this.#params.settleScans;
+    this.#everywhere = false;
+    this.#lookAgainAt = null;
+    this.#estimate = this.#filter.estimate();
   }
 
-  /** The robot is anywhere on free ground. Scans and some driving will tell. */
+  /** The robot may be anywhere on free ground. Scans and some turning will tell. */
   setUnknown(): void {
-    const free: number[] = [];
-    const { cost } = this.#costmap;
-    for (let i = 0; i < cost.length; i++) if ((cost[i] ?? 255) < COST_INSCRIBED) free.push(i);
-    if (free.length === 0) return;
-    this.#filter.initAnywhere(Int32Array.from(free), GLOBAL_PARTICLES);
-    this.#restart();
+    this.#health.reset();
+    this.#health.doubt();
+    this.#everywhere = true;
+    this.#lookAgainAt = null;
+    this.#scatter();
   }
 
   /** Takes in the points of a scan stamped at `mono` ms, in `base_link` at that time. */
@@ -126,14 +138,6 @@ export class Localizer {
     if (this.#shouldMatch(odom)) this.#match(beams, odom);
     const there = compose(this.#estimate.pose, relativeTo(this.#anchor, odom));
     this.#observe(this.#filter.score(there, beams), beams.count, mono);
-  }
-
-  #restart(): void {
-    this.#health.reset();
-    this.#anchor = this.#odometry.pose;
-    this.#predictedTo = this.#odometry.pose;
-    this.#settling = this.#params.settleScans;
-    this.#estimate = this.#filter.estimate();
   }
 
   #shouldMatch(odom: Pose): boolean {
@@ -173,12 +177,49 @@ export class Localizer {
   #observe(score: number | null, beams: number, mono: number): void {
     this.#counters.scans_checked++;
     const before = this.#health.localized;
-    this.#health.observe(score, beams, this.spread()?.xy ?? 0, mono);
+    const { share } = this.#estimate ?? { share: 1 };
+    this.#health.observe({ score, beams, spread: this.spread()?.xy ?? 0, share }, mono);
     const { localized } = this.#health;
     if (localized === false && before !== false) this.#counters.times_lost++;
-    if (localized !== false || this.#estimate === null) return;
-    // Lost: look around the last belief while scans come in, also while standing.
-    this.#filter.inject(this.#estimate.pose, 0.1, 0.4, 0.4);
-    this.#settling = Math.max(this.#settling, 1);
+    if (localized !== false) {
+      this.#lookAgainAt = null;
+      return;
+    }
+    this.#lookForIt(mono);
   }
+
+  /** Lost: first around the last belief, then over the whole map; again and again while scans come in. */
+  #lookForIt(mono: number): void {
+    if (this.#estimate === null) return;
+    this.#settling = Math.max(this.#settling, 1);
+    this.#lookAgainAt ??= mono + LOOK_AROUND_MS;
+    if (mono < this.#lookAgainAt) {
+      // Once a cloud over the whole map has drawn together, its neighbourhood is searched as well.
+      const near = (this.spread()?.xy ?? 0) <= this.#params.health.maxSpread;
+      const reach = this.#everywhere ? 0.2 : 0.4;
+      if (near) this.#filter.inject(this.#estimate.pose, 0.1, reach, reach);
+      return;
+    }
+    this.#lookAgainAt = mono + LOOK_EVERYWHERE_MS;
+    this.#everywhere = true;
+    this.#counters.searches++;
+    this.#scatter();
+  }
+
+  /** Particles over all free ground. */
+  #scatter(): void {
+    this.#freeCells ??= freeCells(this.#costmap);
+    if (this.#freeCells.length === 0) return;
+    this.#filter.initAnywhere(this.#freeCells, GLOBAL_PARTICLES);
+    this.#anchor = this.#odometry.pose;
+    this.#predictedTo = this.#odometry.pose;
+    this.#settling = this.#params.settleScans;
+    this.#estimate = this.#filter.estimate();
+  }
+}
+
+function freeCells(costmap: StaticCostmap): Int32Array {
+  const free: number[] = [];
+  for (let i = 0; i < costmap.cost.length; i++) if ((costmap.cost[i] ?? 255) < COST_INSCRIBED) free.push(i);
+  return Int32Array.from(free);
 }

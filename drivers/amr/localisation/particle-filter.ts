@@ -43,6 +43,8 @@ export interface Estimate {
   pose: Pose;
   /** Variances and covariance of x, y (m²) and variance of theta (rad²). */
   covariance: { xx: number; xy: number; yy: number; theta: number };
+  /** Share of all weight round this pose, 0…1: what is left believes in other places. */
+  share: number;
 }
 
 /** Deviation of the scan's fit that `score` measures with, metres. */
@@ -187,6 +189,7 @@ export class ParticleFilter {
         yy: turned.yy * scale,
         theta: Math.max(0, tt / w - mt * mt),
       },
+      share: w,
     };
   }
 

@@ -10,7 +10,7 @@ import { LD19_TIMING, type ScanTiming } from '../localisation/scan-points.js';
 
 /** How the robot deals with things in its way. */
 export interface ObstacleParams {
-  /** Kept free around the body where the robot drives, metres. */
+  /** Kept free around the body where the robot drives, metres; less than the planner keeps, for its errors. */
   margin: number;
   /** A scan's point this near to a mapped obstacle is that obstacle, metres. */
   mapTolerance: number;
@@ -53,7 +53,7 @@ export const DEFAULT_NAVIGATOR: NavigatorConfig = {
   scanTiming: LD19_TIMING,
   liveLayer: DEFAULT_LIVE_LAYER,
   obstacles: {
-    margin: 0.03,
+    margin: 0.015,
     mapTolerance: 0.15,
     range: 6,
     lookAhead: 2,

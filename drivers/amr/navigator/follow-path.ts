@@ -28,6 +28,10 @@ export interface FollowPathParts {
 
 /** Getting this much nearer to the goal starts the patience anew, metres. */
 const NEARER = 0.3;
+/** Without getting that much nearer for this long, whatever it did meanwhile, the robot is stuck, ms. */
+const HOPELESS_MS = 60_000;
+/** Farther from its path than this the robot needs another one, metres. */
+const OFF_PATH = 0.5;
 /** A detour this much longer than the way left is only taken when the obstacle stays, factor and metres. */
 const LONG_FACTOR = 2;
 const LONG_EXTRA = 2;
@@ -44,6 +48,7 @@ export class FollowPathController implements Controller {
   /** Time spent barred since the robot last got nearer, and how near that was. */
   #barredMs = 0;
   #nearest = Number.POSITIVE_INFINITY;
+  #nearerAt: number | null = null;
   #barredBy: Point | null = null;
   /** A search under way; its result is taken in at the next step. */
   #search: 'none' | 'running' | PlanResult = 'none';
@@ -73,25 +78,29 @@ export class FollowPathController implements Controller {
     if (next.phase === 'arrived') return this.#arrived(pose);
     if (next.phase === 'missed') return failed('stuck', 'cannot come within tolerance of the goal', pose);
     const ahead = next.phase === 'driving' ? this.#blockedAhead(input) : null;
-    const barred =
-      next.obstructed !== null || (ahead !== null && ahead.along < this.#parts.config.follower.stopShort);
+    const offPath = this.#follower.track.off > OFF_PATH;
+    const tooNear = ahead !== null && ahead.along < this.#parts.config.follower.stopShort;
+    const barred = offPath || tooNear || next.obstructed !== null;
     this.#countPatience(input, next.remaining, barred);
     if (next.obstructed !== null) this.#barredBy = obstacleInMap(pose, next.obstructed.at);
     else if (ahead !== null) this.#barredBy = ahead.at;
     const { patienceMs, detourAfterMs } = this.#parts.config.obstacles;
-    if (this.#barredMs >= patienceMs) {
-      const seconds = Math.round(patienceMs / 1000);
-      return failed(
-        'blocked',
-        `the way has been blocked for ${seconds} s and there is no way round`,
-        this.#barredBy,
-      );
+    if (this.#barredMs >= patienceMs) return this.#givesUp(patienceMs, offPath);
+    if (input.mono - (this.#nearerAt ?? input.mono) > HOPELESS_MS) {
+      return failed('stuck', `no nearer to the goal for ${HOPELESS_MS / 1000} s`, pose);
     }
-    if (this.#barredMs >= detourAfterMs || this.#blockedAheadMs >= 500) this.#searchDetour(input, pose);
+    if (offPath || this.#barredMs >= detourAfterMs || this.#blockedAheadMs >= 500)
+      this.#searchDetour(input, pose);
     if (barred) return running(STANDSTILL, next.remaining, 'waiting_for_obstacle');
     const stuck = this.#progress.check(next.twist, pose, input.measured, input.dt);
     if (stuck !== null) return failed('stuck', STUCK_MESSAGES[stuck], pose);
     return running(this.#slowed(next.twist, ahead), next.remaining, this.#note(next.phase));
+  }
+
+  #givesUp(waitedMs: number, offPath: boolean): ControlOutput {
+    const seconds = Math.round(waitedMs / 1000);
+    const why = offPath ? 'the robot is off its path' : 'the way is blocked';
+    return failed('blocked', `${why}, and no other way was found in ${seconds} s`, this.#barredBy);
   }
 
   #arrived(pose: Pose): ControlOutput {
@@ -125,6 +134,7 @@ export class FollowPathController implements Controller {
   #countPatience(input: ControlInput, remaining: number, barred: boolean): void {
     if (remaining < this.#nearest - NEARER) {
       this.#nearest = remaining;
+      this.#nearerAt = input.mono;
       if (!barred) this.#barredMs = 0;
     }
     if (barred) this.#barredMs += input.dt * 1000;
@@ -149,7 +159,8 @@ export class FollowPathController implements Controller {
     if (!result.ok) return;
     const { remaining } = this.#follower.track;
     const long = result.length > LONG_FACTOR * remaining + LONG_EXTRA;
-    if (long && this.#barredMs < this.#parts.config.obstacles.patienceMs / 2) return;
+    const offPath = this.#follower.track.off > OFF_PATH;
+    if (long && !offPath && this.#barredMs < this.#parts.config.obstacles.patienceMs / 2) return;
     this.#follower.replacePath(result.path);
     this.#blockedAheadMs = 0;
     this.#nearest = Math.max(this.#nearest, result.length);

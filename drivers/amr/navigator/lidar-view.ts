@@ -61,12 +61,11 @@ export class LidarView {
       count++;
     }
     const set = { x, y, count };
-    const hull = this.#radius + this.#margin;
     return {
       ageMs: this.#mono === null ? null : mono - this.#mono,
       clearance: clearanceAhead(set, this.#radius),
       freeWay: (motion: Twist, ignore?: (p: Point) => boolean): FreeWay =>
-        freeWay(set, motion, hull, FAR, ignore),
+        freeWay(set, motion, this.#radius, this.#margin, FAR, ignore),
     };
   }
 

@@ -56,7 +56,9 @@ export class LiveObstacles {
   /** The first live obstacle that leaves no room for the robot on the next `ahead` metres of a path. */
   firstOn(track: PathTrack, ahead: number): { at: Point; along: number } | null {
     if (this.#points.length === 0) return null;
-    const clear = this.#costmap.inflation.robotRadius + this.#costmap.inflation.margin;
+    const { robotRadius, margin } = this.#costmap.inflation;
+    // Half the planner's margin: a path it has just found must not count as blocked again.
+    const clear = robotRadius + margin / 2;
     const here = track.pointAt(track.at);
     const near = this.#points.filter((p) => distance(p, here) < ahead + clear);
     if (near.length === 0) return null;
