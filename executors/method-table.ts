@@ -103,8 +103,8 @@ function fields(schema: object): string {
 
 function typeText(schema: JsonSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum !== undefined) return schema.enum.map(String).join(' | ');
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(' | ');
+  if (schema.enum !== undefined) return schema.enum.map(String).join(' or ');
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(' or ');
   if (schema.type === 'array') return `${typeText(schema.items ?? {})}[]`;
   if (schema.type === 'object') {
     const inner = Object.entries(schema.properties ?? {}).map(
@@ -115,5 +115,6 @@ function typeText(schema: JsonSchema): string {
   const { minimum, maximum } = schema;
   const range =
     minimum !== undefined && maximum !== undefined && maximum < 2 ** 50 ? ` ${minimum}…${maximum}` : '';
-  return `${String(schema.type ?? 'any')}${range}`;
+  const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'any');
+  return `${type}${range}`;
 }
