@@ -95,9 +95,9 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   docking: {
     maxAttempts: 3,
     staging: [
-      { back: 0.6, left: 0 },
-      { back: 0.8, left: 0.1 },
-      { back: 0.8, left: -0.1 },
+      { back: 0.7, left: 0 },
+      { back: 0.85, left: 0.1 },
+      { back: 0.85, left: -0.1 },
     ],
     contactMs: 3000,
     backOff: 0.4,

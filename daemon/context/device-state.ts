@@ -1,14 +1,29 @@
 /** The newest observations of the body and its surroundings, each with its age, and the domain events they raise. */
-import { gradeAir } from '../../config/contracts/air.js';
-import type { SafetyCondition } from '../../config/contracts/amr.js';
+import { type AirBands, gradeAir } from '../../config/contracts/air.js';
+import type { AmrDriver, SafetyCondition } from '../../config/contracts/amr.js';
+import type { Clock } from '../../config/contracts/clock.js';
 import type { DomainEvent } from '../../config/contracts/wire/events.js';
-import type { AirReading, FanReading } from '../../drivers/serial/types.js';
+import type { AirReading, AirSensorDriver, FanDriver, FanReading } from '../../drivers/serial/types.js';
+import type { RoomCatalogue } from '../../executors/services.js';
 import { type BodyFacts, bodyFacts } from '../../state-machines/body.js';
 import type { AirSample, AirSource } from '../../state-machines/cleaning-types.js';
+import type { DomainBus } from './domain-bus.js';
 import { FaultWatch } from './fault-watch.js';
-import { type Freshness, freshnessOf } from './freshness.js';
+import { type Freshness, type FreshnessSettings, freshnessOf } from './freshness.js';
 import { Steady } from './steady.js';
-import type { DeviceStateDeps } from './types.js';
+
+export interface DeviceStateDeps {
+  clock: Clock;
+  amr: AmrDriver;
+  airSensor: AirSensorDriver | null;
+  fan: FanDriver | null;
+  rooms(): RoomCatalogue | null;
+  bus: DomainBus;
+  bands: AirBands;
+  freshness: FreshnessSettings;
+  /** Percent; below it `battery.low` is raised, and cleared five points above. */
+  batteryReserve: number;
+}
 
 export type AirState = 'ok' | 'warming_up' | 'error';
 

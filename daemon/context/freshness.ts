@@ -32,3 +32,16 @@ export function freshnessOf(
     usable: valid && !stale,
   };
 }
+
+export interface FreshnessSettings {
+  /** How long an observation of a periodic source counts, ms. */
+  batteryTtlMs: number;
+  airTtlMs: number;
+  locationTtlMs: number;
+}
+
+export const DEFAULT_FRESHNESS: FreshnessSettings = {
+  batteryTtlMs: 10_000,
+  airTtlMs: 10_000,
+  locationTtlMs: 2_000,
+};

@@ -16,8 +16,10 @@ import * as update from './updates.js';
 
 export type NavigationMachine = PureMachine<NavigationContext, NavigationEvent, NavigationEffect>;
 
-/** The follower says in its note when something stands in its way; null while the way is free. */
-const hasNote = ({ event }: Args) => event.type === 'RUNNING' && event.note !== null;
+/** What the follower says in its note while something stands in its way. */
+const OBSTACLE_NOTES: readonly (string | null)[] = ['avoiding', 'waiting_for_obstacle'];
+
+const inTheWay = ({ event }: Args) => event.type === 'RUNNING' && OBSTACLE_NOTES.includes(event.note);
 
 export function createNavigationMachine(settings: MachineSettings): NavigationMachine {
   const limits = settings.navigation;
@@ -118,7 +120,7 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
             on: {
               RUNNING: [
                 {
-                  guard: hasNote,
+                  guard: inTheWay,
                   target: 'around',
                   actions: assign((args) => update.noteProgress(args, settings)),
                 },
@@ -136,7 +138,7 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
             on: {
               RUNNING: [
                 {
-                  guard: hasNote,
+                  guard: inTheWay,
                   actions: [
                     assign((args) => update.noteProgress(args, settings)),
                     stage('navigation.avoiding', update.remaining),

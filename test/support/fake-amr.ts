@@ -226,7 +226,7 @@ export class FakeAmr implements AmrDriver {
         y: this.pose.y + step * Math.sin(heading),
         theta: heading,
       };
-      this.#report(job, left, null);
+      this.#report(job, left, 'driving');
       return;
     }
     this.#turnTo(job, goal.theta, () => this.#succeed(job));
@@ -239,7 +239,7 @@ export class FakeAmr implements AmrDriver {
       this.#v = 0;
       this.#w = Math.sign(error) * TURN_SPEED;
       this.pose = { ...this.pose, theta: wrapAngle(this.pose.theta + Math.sign(error) * step) };
-      this.#report(job, 0, null);
+      this.#report(job, 0, 'arriving');
       return;
     }
     if (this.moving) {
@@ -330,7 +330,7 @@ export class FakeAmr implements AmrDriver {
       this.#failJob('blocked', 'something stands in the way', obstacle);
       return;
     }
-    this.#report(job, left, 'obstacle');
+    this.#report(job, left, 'waiting_for_obstacle');
   }
 
   /** True while the wheels are held; fails the action after a while. */
