@@ -7,7 +7,7 @@ import type { Point } from '../../config/contracts/geometry.js';
 import { insidePolygon } from '../../config/contracts/geometry.js';
 import type { Devices } from '../devices/index.js';
 import { DEVICE_NAMES, type DeviceName } from '../types.js';
-import { findRoom } from '../world/layout.js';
+import { findRoom, type Room } from '../world/layout.js';
 import { fits, OBSTACLE_RADIUS, PERSON_RADIUS } from '../world/visitors.js';
 import type { World } from '../world/world.js';
 
@@ -63,27 +63,24 @@ export function createFaults(world: World, devices: Devices, options: FaultsOpti
 }
 
 function commandsOf(world: World, devices: Devices): Record<string, Command> {
-  const told = (text: string, answer: string): string => {
-    world.tell(`inject ${text}`);
-    return answer;
+  return {
+    ...homeCommands(world),
+    ...bodyCommands(world, devices),
+    ...lineCommands(world, devices),
   };
-  const roomOf = (words: readonly string[], usage: string, rest = 0) => {
-    if (words.length <= rest) throw new Error(`usage: ${usage}`);
-    const index = findRoom(world.layout, words.slice(0, words.length - rest).join(' '));
-    const room = world.layout.rooms[index];
-    if (room === undefined) throw new Error(`usage: ${usage}`);
-    return { index, room };
-  };
+}
 
+/** People, air, light and things in the way. */
+function homeCommands(world: World): Record<string, Command> {
   return {
     person: {
       usage: 'person ROOM',
       run: (words) => {
-        const { room } = roomOf(words, 'person ROOM');
+        const { room } = roomOf(world, words, 'person ROOM');
         const spot = standingSpot(world, room.person, (p) => insidePolygon(p, room.polygon));
         if (spot === null) throw new Error(`there is no room for a person in ${room.name}`);
         world.visitors.addPerson(spot);
-        return told(`person ${room.name}`, `a person stands in ${room.name} at ${at(spot)}`);
+        return told(world, `person ${room.name}`, `a person stands in ${room.name} at ${at(spot)}`);
       },
     },
     'remove-person': {
@@ -91,101 +88,16 @@ function commandsOf(world: World, devices: Devices): Record<string, Command> {
       run: (words) => {
         none(words, 'remove-person');
         const n = world.visitors.removePeople();
-        return told('remove-person', n === 0 ? 'nobody was there' : `${n} left`);
+        return told(world, 'remove-person', n === 0 ? 'nobody was there' : `${n} people left`);
       },
     },
     'dirty-air': {
       usage: 'dirty-air ROOM PM25   (µg/m³, 0…1000)',
       run: (words) => {
-        const { index, room } = roomOf(words, 'dirty-air ROOM PM25', 1);
+        const { index, room } = roomOf(world, words, 'dirty-air ROOM PM25', 1);
         const pm2_5 = number(words[words.length - 1], 'PM25', 0, 1000);
         world.air.makeDirty(index, pm2_5);
-        return told(`dirty-air ${room.name} ${pm2_5}`, `PM2.5 in ${room.name} is now ${pm2_5} µg/m³`);
-      },
-    },
-    battery: {
-      usage: 'battery PCT   (0…100)',
-      run: (words) => {
-        const percent = number(one(words, 'battery PCT'), 'PCT', 0, 100);
-        world.battery.set(percent);
-        return told(`battery ${percent}`, `the battery is at ${percent} %`);
-      },
-    },
-    unplug: {
-      usage: `unplug ${DEVICE_NAMES.join('|')}`,
-      run: (words) => {
-        const name = device(one(words, `unplug ${DEVICE_NAMES.join('|')}`));
-        if (!devices.byName[name].end.plugged) return `${name} was unplugged already`;
-        devices.byName[name].unplug();
-        return told(`unplug ${name}`, `${name} is unplugged`);
-      },
-    },
-    plug: {
-      usage: `plug ${DEVICE_NAMES.join('|')}`,
-      run: (words) => {
-        const name = device(one(words, `plug ${DEVICE_NAMES.join('|')}`));
-        if (devices.byName[name].end.plugged) return `${name} was plugged in already`;
-        devices.byName[name].plug();
-        return told(`plug ${name}`, `${name} is plugged in`);
-      },
-    },
-    'block-wheels': {
-      usage: 'block-wheels on|off',
-      run: (words) => {
-        const on = choice(one(words, 'block-wheels on|off'), ['on', 'off']) === 'on';
-        world.body.wheelsBlocked = on;
-        return told(
-          `block-wheels ${on ? 'on' : 'off'}`,
-          on ? 'the wheels are held fast' : 'the wheels are free',
-        );
-      },
-    },
-    noise: {
-      usage: 'noise base|lidar RATE   (share of frames with wrong bits, 0…1)',
-      run: (words) => {
-        if (words.length !== 2) throw new Error('usage: noise base|lidar RATE');
-        const name = choice(words[0] ?? '', ['base', 'lidar']);
-        const rate = number(words[1], 'RATE', 0, 1);
-        devices.byName[name].faults.noise = rate;
-        return told(
-          `noise ${name} ${rate}`,
-          `${Math.round(rate * 100)} % of the frames of ${name} are damaged`,
-        );
-      },
-    },
-    'block-lidar': {
-      usage: 'block-lidar DEG   (width of the covered sector in front, 0…360; 0 uncovers)',
-      run: (words) => {
-        const degrees = number(one(words, 'block-lidar DEG'), 'DEG', 0, 360);
-        world.lidar.blockedSector = (degrees * Math.PI) / 180;
-        return told(
-          `block-lidar ${degrees}`,
-          degrees === 0 ? 'the lidar is uncovered' : `${degrees}° in front of the lidar are covered`,
-        );
-      },
-    },
-    bump: {
-      usage: 'bump left|right',
-      run: (words) => {
-        const side = choice(one(words, 'bump left|right'), ['left', 'right']);
-        world.body.stimulate(side === 'left' ? 'bumpLeft' : 'bumpRight', BUMP_MS);
-        return told(`bump ${side}`, `the ${side} bumper is pressed for ${BUMP_MS / 1000} s`);
-      },
-    },
-    cliff: {
-      usage: 'cliff',
-      run: (words) => {
-        none(words, 'cliff');
-        world.body.stimulate('cliff', CLIFF_MS);
-        return told('cliff', `the cliff sensors see no floor for ${CLIFF_MS / 1000} s`);
-      },
-    },
-    estop: {
-      usage: 'estop   (presses the stop button, which is wired to the CLEAN button, for a second)',
-      run: (words) => {
-        none(words, 'estop');
-        devices.base.press('clean', BUTTON_MS);
-        return told('estop', 'the stop button on the robot was pressed');
+        return told(world, `dirty-air ${room.name} ${pm2_5}`, `PM2.5 in ${room.name} is now ${pm2_5} µg/m³`);
       },
     },
     dark: {
@@ -193,11 +105,11 @@ function commandsOf(world: World, devices: Devices): Record<string, Command> {
       run: (words) => {
         const last = words[words.length - 1];
         const given = last === 'on' || last === 'off';
-        const { room } = roomOf(words, 'dark ROOM [on|off]', given ? 1 : 0);
+        const { room } = roomOf(world, words, 'dark ROOM [on|off]', given ? 1 : 0);
         if (last === 'off') world.darkRooms.delete(room.id);
         else world.darkRooms.add(room.id);
         const state = last === 'off' ? 'light' : 'dark';
-        return told(`${state} ${room.name}`, `it is ${state} in ${room.name}`);
+        return told(world, `${state} ${room.name}`, `it is ${state} in ${room.name}`);
       },
     },
     obstacle: {
@@ -205,7 +117,7 @@ function commandsOf(world: World, devices: Devices): Record<string, Command> {
       run: (words) => {
         if (words.length === 1 && words[0] === 'clear') {
           const n = world.visitors.removeObstacles();
-          return told('obstacle clear', `${n} obstacles were taken away`);
+          return told(world, 'obstacle clear', `${n} obstacles were taken away`);
         }
         if (words.length !== 2) throw new Error('usage: obstacle X Y | obstacle clear');
         const { minX, maxX, minY, maxY } = world.layout.bounds;
@@ -218,12 +130,133 @@ function commandsOf(world: World, devices: Devices): Record<string, Command> {
         }
         world.visitors.addObstacle(spot);
         return told(
+          world,
           `obstacle ${spot.x} ${spot.y}`,
           `an obstacle of ${radius} m radius stands at ${at(spot)}`,
         );
       },
     },
   };
+}
+
+/** The robot's body. */
+function bodyCommands(world: World, devices: Devices): Record<string, Command> {
+  return {
+    battery: {
+      usage: 'battery PCT   (0…100)',
+      run: (words) => {
+        const percent = number(one(words, 'battery PCT'), 'PCT', 0, 100);
+        world.battery.set(percent);
+        return told(world, `battery ${percent}`, `the battery is at ${percent} %`);
+      },
+    },
+    'block-wheels': {
+      usage: 'block-wheels on|off',
+      run: (words) => {
+        const on = choice(one(words, 'block-wheels on|off'), ['on', 'off']) === 'on';
+        world.body.wheelsBlocked = on;
+        return told(
+          world,
+          `block-wheels ${on ? 'on' : 'off'}`,
+          on ? 'the wheels are held fast' : 'the wheels are free',
+        );
+      },
+    },
+    'block-lidar': {
+      usage: 'block-lidar DEG   (width of the covered sector in front, 0…360; 0 uncovers)',
+      run: (words) => {
+        const degrees = number(one(words, 'block-lidar DEG'), 'DEG', 0, 360);
+        world.lidar.blockedSector = (degrees * Math.PI) / 180;
+        return told(
+          world,
+          `block-lidar ${degrees}`,
+          degrees === 0 ? 'the lidar is uncovered' : `${degrees}° in front of the lidar are covered`,
+        );
+      },
+    },
+    bump: {
+      usage: 'bump left|right',
+      run: (words) => {
+        const side = choice(one(words, 'bump left|right'), ['left', 'right']);
+        world.body.stimulate(side === 'left' ? 'bumpLeft' : 'bumpRight', BUMP_MS);
+        return told(world, `bump ${side}`, `the ${side} bumper is pressed for ${BUMP_MS / 1000} s`);
+      },
+    },
+    cliff: {
+      usage: 'cliff',
+      run: (words) => {
+        none(words, 'cliff');
+        world.body.stimulate('cliff', CLIFF_MS);
+        return told(world, 'cliff', `the cliff sensors see no floor for ${CLIFF_MS / 1000} s`);
+      },
+    },
+    estop: {
+      usage: 'estop   (presses the stop button, which is wired to the CLEAN button, for a second)',
+      run: (words) => {
+        none(words, 'estop');
+        devices.base.press('clean', BUTTON_MS);
+        return told(world, 'estop', 'the stop button on the robot was pressed');
+      },
+    },
+  };
+}
+
+/** The serial lines of the devices. */
+function lineCommands(world: World, devices: Devices): Record<string, Command> {
+  return {
+    unplug: {
+      usage: `unplug ${DEVICE_NAMES.join('|')}`,
+      run: (words) => {
+        const name = device(one(words, `unplug ${DEVICE_NAMES.join('|')}`));
+        if (!devices.byName[name].end.plugged) return `${name} was unplugged already`;
+        devices.byName[name].unplug();
+        return told(world, `unplug ${name}`, `${name} is unplugged`);
+      },
+    },
+    plug: {
+      usage: `plug ${DEVICE_NAMES.join('|')}`,
+      run: (words) => {
+        const name = device(one(words, `plug ${DEVICE_NAMES.join('|')}`));
+        if (devices.byName[name].end.plugged) return `${name} was plugged in already`;
+        devices.byName[name].plug();
+        return told(world, `plug ${name}`, `${name} is plugged in`);
+      },
+    },
+    noise: {
+      usage: 'noise base|lidar RATE   (share of frames with wrong bits, 0…1)',
+      run: (words) => {
+        if (words.length !== 2) throw new Error('usage: noise base|lidar RATE');
+        const name = choice(words[0] ?? '', ['base', 'lidar']);
+        const rate = number(words[1], 'RATE', 0, 1);
+        devices.byName[name].faults.noise = rate;
+        return told(
+          world,
+          `noise ${name} ${rate}`,
+          `${Math.round(rate * 100)} % of the frames of ${name} are damaged`,
+        );
+      },
+    },
+  };
+}
+
+/** Puts a fault on the world's trace; answers for the person who asked for it. */
+function told(world: World, text: string, answer: string): string {
+  world.tell(`inject ${text}`);
+  return answer;
+}
+
+/** The room named by all words but the last `rest`. */
+function roomOf(
+  world: World,
+  words: readonly string[],
+  usage: string,
+  rest = 0,
+): { index: number; room: Room } {
+  if (words.length <= rest) throw new Error(`usage: ${usage}`);
+  const index = findRoom(world.layout, words.slice(0, words.length - rest).join(' '));
+  const room = world.layout.rooms[index];
+  if (room === undefined) throw new Error(`usage: ${usage}`);
+  return { index, room };
 }
 
 /** The wished spot, or the nearest one on rings around it where a person fits. */

@@ -1,16 +1,16 @@
 /**
  * A world from any ROS map: walls where cells are occupied, the dock and rooms from `areas.yaml` when there is
- * one. Formats: ROS `map_server` (YAML with a PGM image), and the project's `areas.yaml`.
+ * one. Formats: ROS `map_server` (YAML with a PGM or PNG image), and the project's `areas.yaml`.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { describeZodError } from '../../config/contracts/errors.js';
 import type { SurveyedMap } from './layout.js';
+import { readBytes, readGreys } from './map-image.js';
 import { WorldFileError } from './world-file.js';
 
-const MAX_CELLS = 40_000_000;
 const number = z.number();
 
 const mapSchema = z.looseObject({
@@ -49,7 +49,7 @@ export type AreasFile = z.infer<typeof areasSchema>;
 export function readRosMap(yamlPath: string): SurveyedMap {
   const meta = checked(mapSchema, yamlPath);
   const imagePath = resolve(dirname(yamlPath), meta.image);
-  const image = parsePgm(readBytes(imagePath), imagePath);
+  const image = readGreys(imagePath);
   const negate = meta.negate === true || meta.negate === 1;
   const cells = new Int8Array(image.width * image.height);
   for (let row = 0; row < image.height; row++) {
@@ -71,11 +71,7 @@ export function readRosMap(yamlPath: string): SurveyedMap {
 /** `areas.yaml` in the map's folder; null when there is none. */
 export function readAreas(yamlPath: string): AreasFile | null {
   const path = resolve(dirname(yamlPath), 'areas.yaml');
-  try {
-    readFileSync(path);
-  } catch {
-    return null;
-  }
+  if (!existsSync(path)) return null;
   return checked(areasSchema, path);
 }
 
@@ -87,48 +83,6 @@ function occupancy(value: number, max: number, negate: boolean, meta: z.infer<ty
   if (dark < meta.free_thresh) return 0;
   if (meta.mode === 'trinary') return -1;
   return Math.round((99 * (dark - meta.free_thresh)) / (meta.occupied_thresh - meta.free_thresh));
-}
-
-/** Netpbm greymap, binary (P5) or plain (P2), up to 16 bits. */
-function parsePgm(
-  bytes: Uint8Array,
-  path: string,
-): { width: number; height: number; max: number; pixels: Uint16Array } {
-  const fail = (what: string): never => {
-    throw new WorldFileError('image', `${path}: ${what}; a PGM image (P5 or P2) is needed`);
-  };
-  let offset = 0;
-  const token = (): string => {
-    for (;;) {
-      while (offset < bytes.length && (bytes[offset] ?? 0) <= 32) offset++;
-      if (bytes[offset] !== 0x23) break;
-      while (offset < bytes.length && bytes[offset] !== 10) offset++;
-    }
-    const start = offset;
-    while (offset < bytes.length && (bytes[offset] ?? 0) > 32) offset++;
-    return String.fromCharCode(...bytes.subarray(start, Math.min(offset, start + 20)));
-  };
-  const magic = token();
-  if (magic !== 'P5' && magic !== 'P2') fail(`starts with "${magic.slice(0, 8)}"`);
-  const width = Number(token());
-  const height = Number(token());
-  const max = Number(token());
-  if (![width, height, max].every((n) => Number.isInteger(n) && n > 0) || max > 65_535)
-    fail('has a broken header');
-  if (width * height > MAX_CELLS) fail(`has ${width} × ${height} cells, more than ${MAX_CELLS}`);
-  const pixels = new Uint16Array(width * height);
-  if (magic === 'P2') {
-    for (let i = 0; i < pixels.length; i++) pixels[i] = Number(token());
-    return { width, height, max, pixels };
-  }
-  offset += 1;
-  const size = max > 255 ? 2 : 1;
-  if (bytes.length - offset < pixels.length * size) fail('is cut short');
-  for (let i = 0; i < pixels.length; i++) {
-    const high = bytes[offset + i * size] ?? 0;
-    pixels[i] = size === 1 ? high : high * 256 + (bytes[offset + i * 2 + 1] ?? 0);
-  }
-  return { width, height, max, pixels };
 }
 
 function checked<T>(schema: z.ZodType<T>, path: string): T {
@@ -143,15 +97,4 @@ function checked<T>(schema: z.ZodType<T>, path: string): T {
   if (parsed.success) return parsed.data;
   const { field, message } = describeZodError(parsed.error, document);
   throw new WorldFileError(field, `${path}: ${message}`);
-}
-
-function readBytes(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new WorldFileError(
-      '',
-      `${path}: cannot be read: ${error instanceof Error ? error.message : error}`,
-    );
-  }
 }

@@ -69,11 +69,16 @@ function pgmOf(map: SurveyedMap): Uint8Array {
   let i = header.length;
   for (let row = map.height - 1; row >= 0; row--) {
     for (let column = 0; column < map.width; column++) {
-      const cell = map.cells[row * map.width + column] ?? -1;
-      bytes[i++] = cell < 0 ? UNKNOWN : cell >= 50 ? OCCUPIED : FREE;
+      bytes[i++] = shade(map.cells[row * map.width + column] ?? -1);
     }
   }
   return bytes;
+}
+
+/** As `map_server` reads it back: between clearly free and clearly occupied nothing is known. */
+function shade(cell: number): number {
+  if (cell >= 65) return OCCUPIED;
+  return cell >= 0 && cell <= 20 ? FREE : UNKNOWN;
 }
 
 function mapYamlOf(map: SurveyedMap): string {

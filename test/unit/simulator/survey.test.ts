@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createWorld, createWorldFromMap, worldToMap } from '../../../simulator/world/index.js';
 import { clearanceAt, ROBOT } from '../../../simulator/world/layout.js';
+import { readRosMap } from '../../../simulator/world/ros-map.js';
 import { itWithShared } from '../../support/shared-data.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'sim-survey-'));
@@ -142,6 +143,21 @@ describe('a world from a ROS map', () => {
     writeFileSync(join(dir, 'bad.yaml'), 'image: short.pgm\nresolution: -1\norigin: [0, 0, 0]\n');
     expect(() => createWorldFromMap(join(dir, 'bad.yaml'))).toThrow(/bad\.yaml: resolution: found -1/);
   });
+
+  itWithShared(
+    'reads a PNG like the PGM of the same map, with its rotated origin',
+    'maps/nav2_map_server_test/testmap.yaml',
+    (yaml) => {
+      const png = readRosMap(yaml);
+      expect(png).toMatchObject({ width: 10, height: 10, resolution: 0.1, origin: { x: 2, y: 3, theta: 1 } });
+      const text = readFileSync(yaml, 'utf8').replace('testmap.png', join(dirname(yaml), 'testmap.pgm'));
+      writeFileSync(join(dir, 'aspgm.yaml'), text);
+      expect(png.cells).toEqual(readRosMap(join(dir, 'aspgm.yaml')).cells);
+      expect(png.cells).toContain(100);
+      const { pose } = createWorldFromMap(yaml).body;
+      expect(Math.hypot(pose.x - 2, pose.y - 3)).toBeLessThan(1.5);
+    },
+  );
 
   itWithShared('runs in the AWS small house', 'maps/aws_small_house/map.yaml', (yaml) => {
     const house = createWorldFromMap(yaml);
