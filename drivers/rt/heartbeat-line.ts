@@ -76,7 +76,9 @@ export class HeartbeatServer {
   }
 
   stop(): void {
-    this.#current?.destroy();
+    const current = this.#current;
+    this.#current = null;
+    current?.destroy();
     this.#server?.close();
   }
 
