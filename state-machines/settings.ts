@@ -42,6 +42,8 @@ export interface MachineSettings {
     staging: readonly { back: number; left: number }[];
     /** After the driver reports contact, for the base to confirm it. */
     contactMs: number;
+    /** Of that, how long the charging current is waited for: a full battery draws none. */
+    chargeMs: number;
     /** Backed off after a failed approach. */
     backOff: number;
     /** Of the docked pose after undocking. */
@@ -99,7 +101,8 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
       { back: 0.85, left: 0.1 },
       { back: 0.85, left: -0.1 },
     ],
-    contactMs: 3000,
+    contactMs: 5000,
+    chargeMs: 2500,
     backOff: 0.4,
     clearance: 0.4,
     undockTries: 3,

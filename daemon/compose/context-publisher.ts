@@ -20,10 +20,11 @@ export function createContextPublisher(deps: ContextPublisherDeps): ContextPubli
       new Promise((resolve, reject) => {
         const { cloud } = deps;
         if (cloud === null) return reject(new Error('no broker is configured'));
-        let key: string | null = null;
+        /** Rows of telemetry have no key of their own in the outbox; the payload carries the event's id. */
+        let eventId: string | null = null;
         let bytes = 0;
         const unsubscribe = cloud.onAcknowledged((row) => {
-          if (row.idempotencyKey !== key || key === null) return;
+          if (eventId === null || row.topic !== 'context' || !row.payload.includes(eventId)) return;
           done();
           resolve({ ackedAtMs: deps.clock.now(), bytes });
         });
@@ -38,7 +39,7 @@ export function createContextPublisher(deps: ContextPublisherDeps): ContextPubli
         signal.addEventListener('abort', onAbort, { once: true });
         deps.store.write(() =>
           deps.outbox.appendTelemetry('context', null, (stamp) => {
-            key = stamp.idempotency_key;
+            eventId = stamp.event_id;
             const payload = { ...deps.context(), ...stamp };
             bytes = Buffer.byteLength(JSON.stringify(payload));
             return payload;

@@ -241,6 +241,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     log,
   });
   later.intake = intake;
+  later.cloud?.onFacts((facts) => deviceState.noteNetwork(facts));
 
   const telemetry = new ContextTelemetry({
     clock,

@@ -158,7 +158,9 @@ export function createDockingMachine(settings: MachineSettings): DockingMachine 
         on: {
           FACTS: [
             {
-              guard: ({ context, event }) => update.onContacts(event.facts, context, settings),
+              guard: ({ context, event }) =>
+                update.onContacts(event.facts, context, settings) &&
+                (event.facts.charging === true || event.at - context.lookFrom > limits.chargeMs),
               target: 'idle',
               actions: [finish, forget],
             },
