@@ -3,7 +3,6 @@
  * reopen with back-off, count, and stop.
  */
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
-import { delay } from '../../config/contracts/clock.js';
 import type { OpenPort, PortConnection, PortCounts } from '../../config/contracts/port.js';
 import { type BackoffOptions, backoffDelay, DEFAULT_BACKOFF } from './backoff.js';
 import { type CountedOpenPort, countPort } from './ports/counts.js';
@@ -104,7 +103,7 @@ export abstract class SerialDriverBase implements SerialDriver {
     if (state.at === 'waiting') state.cancel();
     if (state.at === 'open') {
       this.onClosed();
-      await Promise.race([state.connection.close(), delay(this.clock, CLOSE_TIMEOUT_MS)]);
+      await this.#closeWithin(state.connection, CLOSE_TIMEOUT_MS);
     }
     this.#setLink(false, 'stopped');
   }
@@ -160,6 +159,17 @@ export abstract class SerialDriverBase implements SerialDriver {
     const { connection } = this.#state;
     this.#lost(connection, reason);
     void connection.close();
+  }
+
+  /** A device that hangs must not keep the process from ending. */
+  #closeWithin(connection: PortConnection, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.clock.after(ms, resolve);
+      void connection.close().finally(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 
   #tryOpen(): void {

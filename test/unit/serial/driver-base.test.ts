@@ -174,10 +174,10 @@ describe('a serial driver', () => {
     await driver.stop();
     expect(take()).toEqual(['03']);
     expect(device.hostConnected).toBe(false);
+    expect(clock.nextDue()).toBeNull();
     await clock.advanceAsync(60_000);
     expect(driver.counters().opens).toBe(1);
     expect(links.at(-1)).toEqual({ connected: false, reason: 'stopped' });
-    expect(clock.nextDue()).toBeNull();
   });
 
   it('can be stopped while its port opens, and closes a port that opens too late', async () => {
