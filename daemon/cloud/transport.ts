@@ -1,5 +1,5 @@
 /** Opens the byte stream to the broker for each kind of address. */
-import { connect as tcpConnect } from 'node:net';
+import { isIP, connect as tcpConnect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import { createWebSocketStream, WebSocket } from 'ws';
@@ -27,7 +27,9 @@ export function openTransport(options: CloudOptions): Duplex {
       return socket;
     }
     case 'mqtts:': {
-      const socket = tlsConnect({ host, port: port ?? 8883, servername: host, ...tls });
+      // RFC 6066 §3: an address is no server name.
+      const name = isIP(host) === 0 ? { servername: host } : {};
+      const socket = tlsConnect({ host, port: port ?? 8883, ...name, ...tls });
       socket.setNoDelay(true);
       socket.setKeepAlive(true, TCP_KEEPALIVE_MS);
       return socket;
