@@ -1,9 +1,8 @@
 /** `areas.yaml`: the rooms, the station, no-go areas and speed limits that belong to a map. */
 import { z } from 'zod';
-import { describeZodError } from '../../../config/contracts/errors.js';
 import { insidePolygon, type Point, type Polygon, type Pose } from '../../../config/contracts/geometry.js';
 import type { Areas, Room } from '../types.js';
-import { MapError } from './map-error.js';
+import { MapError, schemaError } from './map-error.js';
 import { parseYaml } from './map-server.js';
 
 const MAX_ROOMS = 200;
@@ -61,10 +60,7 @@ export const NO_AREAS: Areas = { rooms: [], station: null, keepout: [], speedAre
 export function parseAreas(text: string, file: string): Areas {
   const value = parseYaml(text, file);
   const parsed = areasSchema.safeParse(value);
-  if (!parsed.success) {
-    const { field, message } = describeZodError(parsed.error, value);
-    throw new MapError(file, field, message);
-  }
+  if (!parsed.success) throw schemaError(file, parsed.error, value);
   const { rooms, station, keepout, speed_areas } = parsed.data;
   checkUnique(rooms, 'rooms', file);
   checkUnique(keepout, 'keepout', file);

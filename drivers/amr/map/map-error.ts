@@ -1,4 +1,5 @@
-import { Refusal } from '../../../config/contracts/errors.js';
+import type { z } from 'zod';
+import { describeZodError, Refusal } from '../../../config/contracts/errors.js';
 
 /** A map that cannot be used. The message names the file, the field, what was found and what is allowed. */
 export class MapError extends Refusal {
@@ -9,6 +10,13 @@ export class MapError extends Refusal {
   ) {
     super('INVALID_PARAMS', `${file}: ${field}: ${problem}`, field);
   }
+}
+
+/** The first thing a schema found wrong in a file's content. */
+export function schemaError(file: string, error: z.ZodError, content: unknown): MapError {
+  const { field, message } = describeZodError(error, content);
+  const named = field === '' ? 'the document' : field;
+  return new MapError(file, named, message.slice(named.length + 2));
 }
 
 /**

@@ -6,9 +6,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { describeZodError } from '../../../config/contracts/errors.js';
 import type { OccupancyGrid } from '../types.js';
-import { MapError } from './map-error.js';
+import { MapError, schemaError } from './map-error.js';
 import { decodePgm, type Pgm } from './pgm.js';
 import { decodePng, isPng } from './png.js';
 import type { Raster } from './raster.js';
@@ -54,10 +53,7 @@ const metaSchema = z
 export function parseMapYaml(text: string, file: string): MapMeta {
   const value = parseYaml(text, file);
   const parsed = metaSchema.safeParse(value);
-  if (!parsed.success) {
-    const { field, message } = describeZodError(parsed.error, value);
-    throw new MapError(file, field, message);
-  }
+  if (!parsed.success) throw schemaError(file, parsed.error, value);
   const m = parsed.data;
   return {
     image: m.image,
@@ -224,10 +220,15 @@ export function mapYamlText(meta: MapMeta): string {
     `image: ${JSON.stringify(meta.image)}`,
     `mode: ${meta.mode}`,
     `resolution: ${meta.resolution}`,
-    `origin: [${meta.origin.join(', ')}]`,
+    `origin: [${meta.origin.map(exact).join(', ')}]`,
     `negate: ${meta.negate ? 1 : 0}`,
     `occupied_thresh: ${meta.occupiedThresh}`,
     `free_thresh: ${meta.freeThresh}`,
     '',
   ].join('\n');
+}
+
+/** The shortest decimal that reads back as the same number; `-0` needs its sign. */
+function exact(value: number): string {
+  return Object.is(value, -0) ? '-0.0' : String(value);
 }
