@@ -49,7 +49,7 @@ function createEnvironment(): Environment {
   ];
   for (const [sign, apply] of operations) {
     env.registerOperator(`double ${sign} int`, (a: number, b: bigint) => apply(a, Number(b)));
-    env.registerOperator(`int ${sign} double`, (a: bigint, b: number) => apply(Number(a), b));
+    env.registerOperator(`int ${sign} double: double`, (a: bigint, b: number) => apply(Number(a), b));
   }
   return env;
 }

@@ -1,0 +1,641 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { removeTemporaryDirectories } from '../store/store-world.js';
+import { openTaskWorld, type TaskWorld } from './task-world.js';
+
+afterEach(removeTemporaryDirectories);
+
+async function complete(world: TaskWorld, method: string, output: Record<string, unknown> | null = null) {
+  await world.quiet();
+  world.run(method).complete(output);
+  await world.quiet();
+}
+
+function step(world: TaskWorld, stepId: string) {
+  return world.tasks.getWorkflow('wf-1')?.steps.find((s) => s.stepId === stepId);
+}
+
+function air(pm: number | null, more: object = {}) {
+  const observed = { observed_at_ms: 1, source_valid: true, stale: false, usable: true, source_state: 'ok' };
+  return { air_quality: { ...observed, pm2_5: pm, ...more }, cleaning: { mode: null } };
+}
+
+describe('steps', () => {
+  it('run one after the other, each when the one before is done', async () => {
+    const world = openTaskWorld();
+    const record = world.submitWorkflow(
+      [
+        { step_id: 's1', method: 'move', params: { to: '거실' } },
+        {
+          step_id: 's2',
+          capability: 'move_to_room',
+          params: { to: '안방' },
+          depends_on: ['s1'],
+          cloud_output_key: 'bedroom',
+        },
+      ],
+      { plan_id: 'p-1', goal: '거실로 갔다가 안방으로' },
+    );
+    expect(record).toMatchObject({ state: 'RUNNING', revision: 1, goal: '거실로 갔다가 안방으로' });
+    await complete(world, 'move', { area_id: '2' });
+    expect(world.run('move').context.params).toEqual({ to: '안방' });
+    await complete(world, 'move', { area_id: '3' });
+    expect(world.story()).toEqual([
+      'WORKFLOW_STEP_STARTED s1',
+      'STARTED move',
+      'COMPLETED move',
+      'WORKFLOW_STEP_COMPLETED s1',
+      'WORKFLOW_STEP_STARTED s2',
+      'STARTED move',
+      'COMPLETED move',
+      'WORKFLOW_STEP_COMPLETED s2',
+      'COMPLETED wf-1',
+    ]);
+    const events = world.events();
+    expect(events[0]).toMatchObject({
+      idempotency_key: 'wf-1:s1:WORKFLOW_STEP_STARTED:1',
+      workflow_id: 'wf-1',
+      plan_id: 'p-1',
+      revision: 1,
+      correlation_id: 'co-1',
+      trace_id: 'tr-1',
+    });
+    expect(events[3]?.output).toEqual({ area_id: '2' });
+    expect(events.at(-1)).toMatchObject({
+      idempotency_key: 'wf-1:COMPLETED:1',
+      task_id: null,
+      step_id: null,
+      output: { bedroom: { area_id: '3' } },
+    });
+    expect(world.tasks.getWorkflow('wf-1')?.state).toBe('COMPLETED');
+  });
+
+  it('run at once where nothing is in the way, and say what they wait for where something is', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'move' },
+      { step_id: 'b', method: 'say' },
+      { step_id: 'c', method: 'rotate' },
+    ]);
+    await world.quiet();
+    expect(world.runs.map((r) => r.method)).toEqual(['move', 'say']);
+    expect(step(world, 'c')).toMatchObject({ state: 'WAITING' });
+    expect(step(world, 'c')?.waitingFor).toMatch(/motion is held by move t-/);
+    const waiting = world.events().find((e) => e.event === 'WORKFLOW_STEP_WAITING');
+    expect(waiting).toMatchObject({ step_id: 'c', domain_stage: 'queue' });
+    expect(waiting?.idempotency_key).toBe('wf-1:c:WORKFLOW_STEP_WAITING:1:1');
+  });
+
+  it('take outputs of earlier steps, with their type or inside a text', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'note' },
+      {
+        step_id: 'b',
+        method: 'say',
+        depends_on: ['a'],
+        params: { text: '결과: {{a.output.summary}} ({{ a.output.area_id }})', list: ['{{a.output}}'] },
+      },
+    ]);
+    await complete(world, 'note', { summary: '좋음', area_id: '2' });
+    expect(world.run('say').context.params).toEqual({
+      text: '결과: 좋음 (2)',
+      list: [{ summary: '좋음', area_id: '2' }],
+    });
+  });
+
+  it('fail by name when an output has no value after all', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'note' },
+      { step_id: 'b', method: 'say', depends_on: ['a'], params: { text: '{{a.output.summary}}' } },
+    ]);
+    await complete(world, 'note', { area_id: '2', summary: null });
+    expect(world.events().at(-2)).toMatchObject({
+      event: 'FAILED',
+      step_id: 'b',
+      task_id: null,
+      idempotency_key: 'wf-1:b:FAILED:1',
+      reason_code: 'STATE_CONDITION_FAILED',
+      message: 'a.output.summary has no value',
+    });
+    expect(world.story().at(-1)).toBe('FAILED wf-1 STATE_CONDITION_FAILED');
+  });
+
+  it('do not wait for the end of a step that is only to be accepted', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'guard', wait_policy: 'ACCEPTED' },
+      { step_id: 'b', method: 'note', depends_on: ['a'] },
+    ]);
+    await complete(world, 'note');
+    expect(world.tasks.getWorkflow('wf-1')?.state).toBe('RUNNING');
+    await complete(world, 'guard');
+    expect(world.tasks.getWorkflow('wf-1')?.state).toBe('COMPLETED');
+  });
+
+  it('do not wait at all for a step with wait_policy NONE', async () => {
+    const world = openTaskWorld();
+    world.submit('move');
+    world.submitWorkflow([
+      { step_id: 'a', method: 'move', wait_policy: 'NONE' },
+      { step_id: 'b', method: 'note', depends_on: ['a'] },
+    ]);
+    await world.quiet();
+    expect(world.runs.map((r) => r.method)).toEqual(['move', 'note']);
+  });
+});
+
+describe('conditions', () => {
+  const purify = (more: object = {}) => [
+    { step_id: 'a', method: 'purify', condition: 'context.air_quality.pm2_5 > 15', ...more },
+  ];
+
+  it('let a step run when they hold', async () => {
+    const world = openTaskWorld({ context: () => air(40) });
+    world.submitWorkflow(purify());
+    await world.quiet();
+    expect(world.runs.length).toBe(1);
+  });
+
+  it('fail a step that may not run, and say why', async () => {
+    const world = openTaskWorld({ context: () => air(3) });
+    world.submitWorkflow(purify());
+    await world.quiet();
+    expect(world.story()).toEqual(['FAILED a STATE_CONDITION_FAILED', 'FAILED wf-1 STATE_CONDITION_FAILED']);
+    expect(world.events()[0]?.message).toBe('"context.air_quality.pm2_5 > 15" is false');
+    expect(world.runs).toEqual([]);
+  });
+
+  it.each<[string, object, string]>([
+    ['stale', air(40, { usable: false, stale: true }), 'stale: air_quality'],
+    ['never seen', air(null, { usable: false, observed_at_ms: null }), 'unknown: air_quality'],
+    [
+      'warming up',
+      air(40, { usable: false, source_state: 'warming_up' }),
+      'unknown: air_quality (warming_up)',
+    ],
+    ['not measured', air(null), 'unknown: air_quality.pm2_5'],
+    ['not there at all', {}, 'unknown: air_quality'],
+  ])('are false over a value that is %s', async (_what, context, why) => {
+    const world = openTaskWorld({ context: () => context });
+    world.submitWorkflow(purify({ on_condition_false: 'SKIP' }));
+    await world.quiet();
+    expect(world.events()[0]).toMatchObject({
+      event: 'WORKFLOW_STEP_COMPLETED',
+      skipped: true,
+      output: null,
+      reason_code: 'STATE_CONDITION_FAILED',
+      message: why,
+    });
+    expect(world.story().at(-1)).toBe('COMPLETED wf-1');
+  });
+
+  it.each<[string, boolean]>([
+    ['context.air_quality.usable && context.air_quality.pm2_5 > 15', false],
+    ['context.cleaning.mode == null', true],
+    ['context.air_quality.pm2_5 > 15 || context.cleaning.mode == null', true],
+    ['context.air_quality.usable', false],
+    ['!context.air_quality.stale', false],
+  ])('over a stale value: %s is %s', async (condition, holds) => {
+    const world = openTaskWorld({ context: () => air(40, { usable: false, stale: true }) });
+    world.submitWorkflow([{ step_id: 'a', method: 'note', condition }]);
+    await world.quiet();
+    expect(world.runs.length).toBe(holds ? 1 : 0);
+    if (!holds) expect(world.events()[0]?.message).toBe('stale: air_quality');
+  });
+
+  it('calculate with numbers as planners write them', async () => {
+    const world = openTaskWorld({ context: () => air(40) });
+    world.submitWorkflow([
+      {
+        step_id: 'a',
+        method: 'note',
+        condition: 'context.air_quality.pm2_5 / 2 + 1 > 20 && 2 * context.air_quality.pm2_5 == 80',
+      },
+    ]);
+    await world.quiet();
+    expect(world.runs.length).toBe(1);
+  });
+
+  it('look at outputs of earlier steps', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'note' },
+      { step_id: 'b', method: 'say', depends_on: ['a'], condition: 'steps.a.output.area_id == "2"' },
+    ]);
+    await complete(world, 'note', { area_id: '2', summary: null });
+    expect(world.run('say')).toBeDefined();
+  });
+
+  it('are looked at again when the step gets its turn after a wait', async () => {
+    let context = air(40);
+    const world = openTaskWorld({ context: () => context });
+    world.submit('purify');
+    world.submitWorkflow(purify({ on_condition_false: 'SKIP' }));
+    await world.quiet();
+    expect(step(world, 'a')?.state).toBe('WAITING');
+    await world.clock.advanceAsync(1_000);
+    context = air(3);
+    await complete(world, 'purify');
+    expect(step(world, 'a')).toMatchObject({ state: 'SKIPPED' });
+    expect(world.story().slice(-3)).toEqual([
+      'CANCELLED purify CANCELLED_BY_SYSTEM',
+      'WORKFLOW_STEP_COMPLETED a skipped STATE_CONDITION_FAILED',
+      'COMPLETED wf-1',
+    ]);
+    expect(world.runs.length).toBe(1);
+  });
+
+  it('skip the steps that need the output of a skipped one, and only those', async () => {
+    const world = openTaskWorld({ context: () => air(3) });
+    world.submitWorkflow([
+      ...purify({ on_condition_false: 'SKIP' }),
+      { step_id: 'b', method: 'say', depends_on: ['a'], params: { text: '{{a.output.summary}}' } },
+      { step_id: 'c', method: 'note', depends_on: ['b'] },
+    ]);
+    await complete(world, 'note');
+    expect(world.tasks.getWorkflow('wf-1')?.steps.map((s) => s.state)).toEqual([
+      'SKIPPED',
+      'SKIPPED',
+      'COMPLETED',
+    ]);
+    expect(step(world, 'b')?.message).toContain('the output of a, which was skipped');
+  });
+});
+
+describe('waiting', () => {
+  it('until a condition holds, and no longer than allowed', async () => {
+    const world = openTaskWorld();
+    world.setContext(air(40));
+    world.submitWorkflow([
+      {
+        step_id: 'a',
+        method: 'note',
+        wait_until: { condition: 'context.air_quality.pm2_5 < 15', timeout_ms: 60_000 },
+      },
+    ]);
+    await world.quiet();
+    expect(step(world, 'a')).toMatchObject({ state: 'WAITING' });
+    expect(world.events().at(-1)).toMatchObject({
+      event: 'WORKFLOW_STEP_WAITING',
+      domain_stage: 'condition',
+    });
+    await world.clock.advanceAsync(30_000);
+    world.setContext(air(10));
+    await world.quiet();
+    expect(world.runs.length).toBe(1);
+    await complete(world, 'note');
+    await world.clock.advanceAsync(120_000);
+    expect(world.story().at(-1)).toBe('COMPLETED wf-1');
+  });
+
+  it('ends TIMEOUT and says what was waited for', async () => {
+    const world = openTaskWorld({ context: () => air(40) });
+    world.submitWorkflow([
+      {
+        step_id: 'a',
+        method: 'note',
+        wait_until: { condition: 'context.air_quality.pm2_5 < 15', timeout_ms: 5_000 },
+      },
+    ]);
+    await world.clock.advanceAsync(4_999);
+    expect(world.tasks.getWorkflow('wf-1')?.state).toBe('RUNNING');
+    await world.clock.advanceAsync(1);
+    await world.quiet();
+    expect(world.story().slice(-2)).toEqual(['FAILED a TIMEOUT', 'FAILED wf-1 TIMEOUT']);
+    expect(world.events().at(-1)?.message).toContain('pm2_5 < 15');
+  });
+
+  it('for a time after the end of another step', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'note' },
+      { step_id: 'b', method: 'say', after_step: { step_id: 'a', delay_ms: 300_000 } },
+    ]);
+    await complete(world, 'note');
+    expect(step(world, 'b')?.waitingFor).toBe('300000 ms after the end of a');
+    await world.clock.advanceAsync(299_999);
+    expect(world.runs.length).toBe(1);
+    await world.clock.advanceAsync(1);
+    await world.quiet();
+    expect(world.runs.map((r) => r.method)).toEqual(['note', 'say']);
+  });
+});
+
+describe('failures', () => {
+  it('stop the rest of the workflow, and nothing more of it runs', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'move' },
+      { step_id: 'b', method: 'say' },
+      { step_id: 'c', method: 'note', depends_on: ['a'] },
+    ]);
+    await world.quiet();
+    world.run('move').fail('OBSTRUCTED', 'a chair');
+    await world.quiet();
+    expect(world.run('say').context.signal.aborted).toBe(true);
+    expect(world.story().at(-1)).not.toContain('wf-1');
+    world.run('say').proveStop();
+    await world.quiet();
+    expect(world.story().slice(-2)).toEqual(['CANCELLED say CANCELLED_BY_SYSTEM', 'FAILED wf-1 OBSTRUCTED']);
+    expect(world.events().at(-1)?.message).toBe('step a: a chair');
+    expect(step(world, 'c')?.state).toBe('CANCELLED');
+    expect(world.runs.length).toBe(2);
+  });
+
+  it('are tried again after the back-off, as often as allowed', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([{ step_id: 'a', method: 'move', retry: { max: 2, backoff_ms: 1_000 } }]);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await world.quiet();
+      expect(world.runs.length).toBe(attempt);
+      world.run('move').fail('OBSTRUCTED');
+      await world.quiet();
+      await world.clock.advanceAsync(999);
+      expect(world.runs.length).toBe(attempt);
+      await world.clock.advanceAsync(1);
+    }
+    await world.quiet();
+    expect(world.runs.length).toBe(3);
+    expect(new Set(world.runs.map((r) => r.taskId)).size).toBe(3);
+    expect(world.story().filter((line) => !line.includes('move'))).toEqual([
+      'WORKFLOW_STEP_STARTED a',
+      'WORKFLOW_STEP_WAITING a',
+      'WORKFLOW_STEP_STARTED a',
+      'WORKFLOW_STEP_WAITING a',
+      'WORKFLOW_STEP_STARTED a',
+      'FAILED wf-1 OBSTRUCTED',
+    ]);
+  });
+
+  it('with policy RETRY alone are tried once more', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([{ step_id: 'a', method: 'move', failure_policy: 'RETRY' }]);
+    for (const _ of [1, 2]) {
+      await world.quiet();
+      world.run('move').fail('OBSTRUCTED');
+    }
+    await world.quiet();
+    expect(world.runs.length).toBe(2);
+    expect(world.story().at(-1)).toBe('FAILED wf-1 OBSTRUCTED');
+  });
+
+  it('are not tried again when that cannot help', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([{ step_id: 'a', method: 'move', retry: { max: 5, backoff_ms: 0 } }]);
+    await world.quiet();
+    world.run('move').fail('EMERGENCY_STOP');
+    await world.quiet();
+    expect(world.runs.length).toBe(1);
+  });
+
+  it('are tolerated with policy CONTINUE; who needs the output fails for it', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'say', failure_policy: 'CONTINUE' },
+      { step_id: 'b', method: 'note', depends_on: ['a'] },
+      {
+        step_id: 'c',
+        method: 'say',
+        depends_on: ['a'],
+        params: { text: '{{a.output.summary}}' },
+        failure_policy: 'CONTINUE',
+      },
+    ]);
+    await world.quiet();
+    world.run('say').fail('CAPABILITY_UNAVAILABLE');
+    await complete(world, 'note');
+    expect(world.story()).toContain('FAILED c DEPENDENCY_FAILED');
+    expect(world.events().at(-1)).toMatchObject({
+      event: 'COMPLETED',
+      message: 'failed and tolerated: a, c',
+    });
+  });
+
+  it('take back completed steps in reverse order', async () => {
+    const world = openTaskWorld();
+    const undo = (name: string) => ({ method: 'note', params: { undo: name } });
+    world.submitWorkflow([
+      { step_id: 'a', method: 'set', compensation: undo('a') },
+      { step_id: 'b', method: 'set', depends_on: ['a'], compensation: undo('b {{b.output.area_id}}') },
+      { step_id: 'c', method: 'move', depends_on: ['b'], compensation: undo('never') },
+    ]);
+    await complete(world, 'set');
+    await complete(world, 'set', { area_id: '7', summary: null });
+    world.run('move').fail('OBSTRUCTED');
+    await world.quiet();
+    expect(world.run('note').context.params).toEqual({ undo: 'b 7' });
+    expect(world.tasks.getWorkflow('wf-1')?.state).toBe('CANCELLING');
+    await complete(world, 'note');
+    expect(world.run('note').context.params).toEqual({ undo: 'a' });
+    await complete(world, 'note');
+    expect(world.story().at(-1)).toBe('FAILED wf-1 OBSTRUCTED');
+    expect(world.runs.filter((r) => r.method === 'note').length).toBe(2);
+  });
+
+  it('take back what a method declares itself only with policy COMPENSATE', async () => {
+    for (const [policy, runs] of [
+      ['ABORT', 0],
+      ['COMPENSATE', 1],
+    ] as const) {
+      const world = openTaskWorld();
+      world.submitWorkflow([
+        { step_id: 'a', method: 'purify' },
+        { step_id: 'b', method: 'move', depends_on: ['a'], failure_policy: policy },
+      ]);
+      await complete(world, 'purify');
+      world.run('move').fail('OBSTRUCTED');
+      await world.quiet();
+      expect(world.runs.filter((r) => r.method === 'stop purify').length).toBe(runs);
+    }
+  });
+
+  it('say which compensations did not work, and go on with the others', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'set', compensation: { method: 'note' } },
+      { step_id: 'b', method: 'set', depends_on: ['a'], compensation: { method: 'say' } },
+      { step_id: 'c', method: 'move', depends_on: ['b'] },
+    ]);
+    await complete(world, 'set');
+    await complete(world, 'set');
+    world.run('move').fail('OBSTRUCTED');
+    await world.quiet();
+    world.run('say').fail('CAPABILITY_UNAVAILABLE');
+    await complete(world, 'note');
+    expect(world.events().at(-1)?.message).toBe('step c: OBSTRUCTED; not compensated: b');
+  });
+});
+
+describe('cancelling a workflow', () => {
+  it('ends CANCELLED once everything has stopped and the completed steps are taken back', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'purify' },
+      { step_id: 'b', method: 'move', depends_on: ['a'] },
+      { step_id: 'c', method: 'note', depends_on: ['b'] },
+    ]);
+    await complete(world, 'purify');
+    world.tasks.cancelWorkflow('wf-1', 'USER');
+    await world.quiet();
+    expect(world.run('move').context.signal.aborted).toBe(true);
+    expect(world.runs.map((r) => r.method)).toEqual(['purify', 'move']);
+    world.run('move').proveStop();
+    await complete(world, 'stop purify');
+    expect(world.events().at(-1)).toMatchObject({
+      event: 'CANCELLED',
+      workflow_id: 'wf-1',
+      task_id: null,
+      reason_code: 'CANCELLED_BY_USER',
+      evidence: { stopped: true },
+    });
+    expect(world.story()).toContain('CANCELLED move CANCELLED_BY_USER');
+    expect(() => world.tasks.cancelWorkflow('wf-1', 'USER')).toThrow(/CANCELLED already/);
+  });
+
+  it('takes nothing back when the document says so, or a step has no way back', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow(
+      [
+        { step_id: 'a', method: 'purify' },
+        { step_id: 'b', method: 'move', depends_on: ['a'] },
+      ],
+      { on_cancel: 'NONE' },
+    );
+    world.submitWorkflow([{ step_id: 'a', method: 'note', compensation: null }], { workflow_id: 'wf-2' });
+    await complete(world, 'purify');
+    world.tasks.cancelWorkflow('wf-1', 'CLOUD');
+    await world.quiet();
+    world.run('move').proveStop();
+    await world.quiet();
+    expect(world.story().at(-1)).toBe('CANCELLED wf-1 CANCELLED_BY_CLOUD');
+    expect(world.runs.some((r) => r.method === 'stop purify')).toBe(false);
+  });
+
+  it('ends FAILED when a step does not prove its stop', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([{ step_id: 'a', method: 'move' }]);
+    await world.quiet();
+    world.tasks.cancelWorkflow('wf-1', 'USER');
+    await world.clock.advanceAsync(5_000);
+    await world.quiet();
+    expect(world.story().at(-1)).toBe('FAILED wf-1 HARDWARE_FAULT');
+    expect(world.cuts.length).toBe(1);
+  });
+
+  it('drops steps that wait, with their timers', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'note' },
+      { step_id: 'b', method: 'say', after_step: { step_id: 'a', delay_ms: 10_000 } },
+    ]);
+    await complete(world, 'note');
+    world.tasks.cancelWorkflow('wf-1', 'USER');
+    await world.quiet();
+    expect(world.story().at(-1)).toBe('CANCELLED wf-1 CANCELLED_BY_USER');
+    expect(world.timers.list('workflow')).toEqual([]);
+    await world.clock.advanceAsync(60_000);
+    expect(world.runs.length).toBe(1);
+  });
+
+  it('happens on its own when one of its steps is cancelled', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([
+      { step_id: 'a', method: 'move' },
+      { step_id: 'b', method: 'note', depends_on: ['a'] },
+    ]);
+    await world.quiet();
+    world.tasks.cancelTask(step(world, 'a')?.taskId ?? '', 'USER');
+    await world.quiet();
+    world.run('move').proveStop();
+    await world.quiet();
+    expect(world.story().at(-1)).toBe('FAILED wf-1 CANCELLED_BY_USER');
+    expect(world.runs.length).toBe(1);
+  });
+
+  it('refuses what is unknown', () => {
+    const world = openTaskWorld();
+    expect(() => world.tasks.cancelWorkflow('wf-9', 'USER')).toThrow(
+      expect.objectContaining({ reason: 'NOT_FOUND' }),
+    );
+  });
+});
+
+describe('pausing a workflow', () => {
+  it('lets what runs go on, and starts nothing new until it is resumed', async () => {
+    const world = openTaskWorld();
+    const heard: string[] = [];
+    world.tasks.onEvent((e) => {
+      if (e.event === 'PROGRESS') heard.push(`${e.workflow_id} ${e.domain_stage}`);
+    });
+    world.submitWorkflow([
+      { step_id: 'a', method: 'move' },
+      { step_id: 'b', method: 'rotate' },
+      { step_id: 'c', method: 'note', depends_on: ['a'] },
+    ]);
+    await world.quiet();
+    world.tasks.pauseWorkflow('wf-1');
+    expect(() => world.tasks.pauseWorkflow('wf-1')).toThrow(/is PAUSED: it cannot be paused/);
+    await complete(world, 'move');
+    await world.clock.advanceAsync(60_000);
+    expect(world.runs.map((r) => r.method)).toEqual(['move']);
+    expect(heard).toEqual(['wf-1 paused']);
+    world.tasks.resumeWorkflow('wf-1');
+    await world.quiet();
+    expect(world.runs.map((r) => r.method).sort()).toEqual(['move', 'note', 'rotate']);
+    expect(heard).toEqual(['wf-1 paused', 'wf-1 resumed']);
+  });
+
+  it('lets others use the resources meanwhile, and stops the clock of a wait', async () => {
+    const world = openTaskWorld({ context: () => air(40) });
+    world.submitWorkflow([
+      {
+        step_id: 'a',
+        method: 'note',
+        wait_until: { condition: 'context.air_quality.pm2_5 < 15', timeout_ms: 10_000 },
+      },
+    ]);
+    await world.clock.advanceAsync(6_000);
+    world.tasks.pauseWorkflow('wf-1');
+    await world.clock.advanceAsync(3_600_000);
+    world.tasks.resumeWorkflow('wf-1');
+    await world.clock.advanceAsync(3_900);
+    expect(world.tasks.getWorkflow('wf-1')?.state).toBe('RUNNING');
+    await world.clock.advanceAsync(200);
+    await world.quiet();
+    expect(world.story().at(-1)).toBe('FAILED wf-1 TIMEOUT');
+  });
+
+  it('can be cancelled while it is paused', async () => {
+    const world = openTaskWorld();
+    world.submit('move');
+    world.submitWorkflow([{ step_id: 'a', method: 'rotate' }]);
+    world.tasks.pauseWorkflow('wf-1');
+    world.tasks.cancelWorkflow('wf-1', 'USER');
+    await world.quiet();
+    expect(world.story().at(-1)).toBe('CANCELLED wf-1 CANCELLED_BY_USER');
+  });
+});
+
+describe('several workflows', () => {
+  it('can be live at once and share the robot', async () => {
+    const world = openTaskWorld();
+    world.submitWorkflow([{ step_id: 'a', method: 'move' }], { workflow_id: 'wf-1' });
+    world.submitWorkflow([{ step_id: 'a', method: 'say' }], { workflow_id: 'wf-2' });
+    world.submitWorkflow([{ step_id: 'a', method: 'move' }], { workflow_id: 'wf-3' });
+    await world.quiet();
+    expect(world.tasks.listWorkflows({ active: true }).map((w) => w.workflowId)).toEqual([
+      'wf-3',
+      'wf-2',
+      'wf-1',
+    ]);
+    await complete(world, 'move');
+    await complete(world, 'say');
+    await complete(world, 'move');
+    expect(world.story().filter((line) => /wf-\d$/.test(line))).toEqual([
+      'COMPLETED wf-1',
+      'COMPLETED wf-2',
+      'COMPLETED wf-3',
+    ]);
+  });
+});
