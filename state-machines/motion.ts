@@ -31,6 +31,15 @@ export interface MotionDeps {
   newId(): string;
 }
 
+interface Current {
+  activity: MotionActivity;
+  operation: string;
+  /** Ends a rotation; journeys and dockings have machines to tell. */
+  stopper: AbortController | null;
+  /** Where the journey goes, also while it still leaves the station. */
+  goals: readonly (string | null)[];
+}
+
 /** After `relocalize`, how far from its station the robot may turn out to be, m. */
 const AT_STATION = 0.3;
 const RELOCALIZE_MS = 10_000;
@@ -42,7 +51,7 @@ export class Motion implements MotionOperations {
   readonly #navigation: NavigationRunner;
   readonly #docking: DockingRunner;
   readonly #limits: StopLimits;
-  #current: { activity: MotionActivity; operation: string; stopper: AbortController | null } | null = null;
+  #current: Current | null = null;
 
   constructor(deps: MotionDeps, navigation: NavigationRunner, docking: DockingRunner) {
     this.#deps = deps;
@@ -53,7 +62,8 @@ export class Motion implements MotionOperations {
   }
 
   moveTo(request: MoveRequest, signal: AbortSignal, onStage: StageReporter): Promise<Arrival> {
-    return this.#exclusive('navigating', request.operation, async () => {
+    return this.#exclusive('navigating', request.operation, async (current) => {
+      current.goals = request.goals.map((goal) => goal.areaId);
       await this.#leaveStation(request, signal, onStage);
       return this.#navigation.travel(request, signal, onStage);
     });
@@ -180,7 +190,7 @@ export class Motion implements MotionOperations {
       stage: machine.stage,
       paused: this.#held(),
       operation: this.#current?.operation ?? null,
-      targetAreaId: this.#navigation.targetAreaId,
+      targetAreaId: this.#navigation.targetAreaId ?? this.#current?.goals[0] ?? null,
       problem: this.#current === null ? null : machine.problem,
     };
   }
@@ -232,12 +242,12 @@ export class Motion implements MotionOperations {
   async #exclusive<T>(
     activity: MotionActivity,
     operation: string,
-    run: (current: { stopper: AbortController | null }) => Promise<T>,
+    run: (current: Current) => Promise<T>,
   ): Promise<T> {
     if (this.#current !== null) {
       throw new TaskFailure('RESOURCE_BUSY', `the robot is ${this.#current.activity}`);
     }
-    const current = { activity, operation, stopper: null };
+    const current: Current = { activity, operation, stopper: null, goals: [] };
     this.#current = current;
     try {
       return await run(current);

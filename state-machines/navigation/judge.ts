@@ -110,12 +110,21 @@ export function problemOf(failure: ActionFailure): ProblemKind {
   }
 }
 
+/** Waits for a way before a journey has begun: nothing has been tried yet that moving about could mend. */
+const FIRST_WAITS = 3;
+
 /** The next rung, or null when the budget is used up. */
 export function nextRung(context: NavigationContext, settings: MachineSettings): Rung | null {
-  if (context.recoveries >= settings.navigation.maxRecoveries) return null;
-  // Without a path at the very start nothing has been tried that moving about could mend: one wait is enough.
-  if (context.problem?.kind === 'no_path' && !context.driven && context.recoveries >= 1) return null;
-  return settings.navigation.ladder[context.rung] ?? null;
+  const { ladder, maxRecoveries } = settings.navigation;
+  if (context.recoveries >= maxRecoveries) return null;
+  if (isWithoutWay(context) && !context.driven) {
+    return context.recoveries < FIRST_WAITS ? (ladder.find((rung) => rung.kind === 'wait') ?? null) : null;
+  }
+  return ladder[context.rung] ?? null;
+}
+
+function isWithoutWay({ problem }: NavigationContext): boolean {
+  return problem?.kind === 'no_path' || problem?.kind === 'goal_occupied';
 }
 
 /** Where waiting cannot help: the robot touches something, or its wheels turn in vain. */

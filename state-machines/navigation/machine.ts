@@ -10,7 +10,7 @@ import type { MachineSettings } from '../settings.js';
 import { batteryLow, failed, ladderEnding } from './judge.js';
 import { recovering } from './recovering.js';
 import { navigationSetup, navigationTools } from './tools.js';
-import type { NavigationContext, NavigationEffect, NavigationEvent } from './types.js';
+import type { Ending, NavigationContext, NavigationEffect, NavigationEvent } from './types.js';
 import type { Args } from './updates.js';
 import * as update from './updates.js';
 
@@ -18,6 +18,8 @@ export type NavigationMachine = PureMachine<NavigationContext, NavigationEvent, 
 
 /** What the follower says in its note while something stands in its way. */
 const OBSTACLE_NOTES: readonly (string | null)[] = ['avoiding', 'waiting_for_obstacle'];
+
+const isUnreachable = (ending: Ending) => ending.kind === 'failed' && ending.reason === 'TARGET_UNREACHABLE';
 
 const inTheWay = ({ event }: Args) => event.type === 'RUNNING' && OBSTACLE_NOTES.includes(event.note);
 
@@ -191,22 +193,27 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
           {
             guard: ({ context }) => update.rungIs(context, 'wait', settings),
             target: 'avoiding',
-            actions: assign(update.takeRung),
+            actions: assign((args) => update.takeRung(args, settings)),
           },
           {
             guard: ({ context }) => update.rungIs(context, 'replan', settings),
             target: 'planning',
-            actions: assign(update.takeRung),
+            actions: assign((args) => update.takeRung(args, settings)),
           },
           {
             guard: ({ context }) => update.rungIs(context, 'backUp', settings),
             target: 'recovering.backingUp',
-            actions: assign(update.takeRung),
+            actions: assign((args) => update.takeRung(args, settings)),
           },
           {
             guard: ({ context }) => update.rungIs(context, 'rotate', settings),
             target: 'recovering.rotating',
-            actions: assign(update.takeRung),
+            actions: assign((args) => update.takeRung(args, settings)),
+          },
+          {
+            guard: ({ context, event }) => isUnreachable(ladderEnding(context, event.at)),
+            target: 'stopping',
+            actions: end(({ context, event }) => ladderEnding(context, event.at)),
           },
           {
             target: 'stopping',
@@ -224,7 +231,7 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
       avoiding: {
         entry: [
           stage('navigation.avoiding', ({ context }) => ({ waiting_for: context.problem?.message ?? null })),
-          timer('wait', ({ context }) => update.takenRung(context, 'wait', settings)?.ms ?? 0),
+          timer('wait', ({ context }) => update.takenRung(context, 'wait')?.ms ?? 0),
         ],
         exit: cancelTimer('wait'),
         on: { TIMER: { target: 'planning' } },

@@ -72,7 +72,7 @@ export function recovering(settings: MachineSettings) {
             fence: context.journey?.fence ?? 0,
             action: {
               kind: 'backUp',
-              distance: update.takenRung(context, 'backUp', settings)?.distance ?? 0,
+              distance: update.takenRung(context, 'backUp')?.distance ?? 0,
               speed: settings.slowSpeed,
             },
           })),
@@ -91,7 +91,7 @@ export function recovering(settings: MachineSettings) {
             fence: context.journey?.fence ?? 0,
             action: {
               kind: 'spin',
-              angle: update.takenRung(context, 'rotate', settings)?.angle ?? 0,
+              angle: update.takenRung(context, 'rotate')?.angle ?? 0,
               tolerance: TURN_TOLERANCE,
             },
           })),

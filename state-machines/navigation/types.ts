@@ -4,6 +4,7 @@ import type { Point, Pose } from '../../config/contracts/geometry.js';
 import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { MotionEvent } from '../motion-link.js';
 import type { NavigationGoal } from '../motion-types.js';
+import type { Rung } from '../settings.js';
 import type { CommonEffect } from '../tools.js';
 import type { TimerEvent } from '../types.js';
 
@@ -23,6 +24,8 @@ export type ProblemKind =
   | 'stuck'
   | 'contact'
   | 'no_path'
+  /** Something stands where the robot is to stand; the map has nothing there, or it would not have begun. */
+  | 'goal_occupied'
   | 'off_goal'
   | 'sensors'
   | 'localization'
@@ -67,7 +70,9 @@ export interface NavigationContext {
   round: number;
   /** True once the wheels were told to drive to the present goal. */
   driven: boolean;
+  /** Of the ladder, the next rung; and the one that was taken last. */
   rung: number;
+  taken: Rung | null;
   /** Rungs taken for the present goal, and in the whole journey. */
   recoveries: number;
   totalRecoveries: number;

@@ -32,6 +32,7 @@ export const IDLE_NAVIGATION: NavigationContext = {
   round: 0,
   driven: false,
   rung: 0,
+  taken: null,
   recoveries: 0,
   totalRecoveries: 0,
   closest: null,
@@ -98,8 +99,14 @@ export function noteProgress(
   return { closest: event.remaining, rung: 0, problem: null };
 }
 
-export function takeRung({ context }: { context: NavigationContext }): Partial<NavigationContext> {
-  return { ...oneMoreRecovery(context), rung: context.rung + 1, closest: null };
+/** Takes the rung that comes next, and remembers which: waits before the start are no step up the ladder. */
+export function takeRung(
+  { context }: { context: NavigationContext },
+  settings: MachineSettings,
+): Partial<NavigationContext> {
+  const taken = nextRung(context, settings);
+  const up = taken !== null && settings.navigation.ladder[context.rung] === taken;
+  return { ...oneMoreRecovery(context), taken, rung: context.rung + (up ? 1 : 0), closest: null };
 }
 
 export function oneMoreRecovery(context: NavigationContext): Partial<NavigationContext> {
@@ -119,21 +126,19 @@ export function rungIs(context: NavigationContext, kind: Rung['kind'], settings:
 
 /** The rung that was taken last, if it is of this kind. */
 export function takenRung<K extends Rung['kind']>(
-  context: NavigationContext,
+  { taken }: NavigationContext,
   kind: K,
-  settings: MachineSettings,
 ): Extract<Rung, { kind: K }> | null {
-  const rung = settings.navigation.ladder[context.rung - 1];
-  return rung?.kind === kind ? (rung as Extract<Rung, { kind: K }>) : null;
+  return taken?.kind === kind ? (taken as Extract<Rung, { kind: K }>) : null;
 }
 
-export function problemFrom({ event }: Args): Problem {
+export function problemFrom({ context, event }: Args): Problem {
   const base = { message: messageOf(event), where: null, at: event.at };
   switch (event.type) {
     case 'FAILED':
       return { ...base, kind: problemOf(event.failure), where: event.where };
     case 'PLANNED':
-      return { ...base, kind: planned(event) === 'no_pose' ? 'localization' : 'no_path' };
+      return planProblem(base, event, context);
     case 'REJECTED':
     case 'LINK_LOST':
       return { ...base, kind: 'sensors' };
@@ -144,8 +149,15 @@ export function problemFrom({ event }: Args): Problem {
   }
 }
 
-function planned(event: Extract<NavigationEvent, { type: 'PLANNED' }>): string | null {
-  return event.result.ok ? null : event.result.reason;
+function planProblem(
+  base: Omit<Problem, 'kind'>,
+  event: Extract<NavigationEvent, { type: 'PLANNED' }>,
+  context: NavigationContext,
+): Problem {
+  const reason = event.result.ok ? null : event.result.reason;
+  if (reason === 'no_pose') return { ...base, kind: 'localization' };
+  if (reason === 'goal_occupied') return { ...base, kind: 'goal_occupied', where: goalOf(context).pose };
+  return { ...base, kind: 'no_path' };
 }
 
 export function contactProblem({ context, event }: Args): Problem {

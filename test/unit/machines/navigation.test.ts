@@ -192,10 +192,20 @@ describe('an obstacle', () => {
     const r = robot();
     r.amr.planner = () => ({ ok: false, reason: 'unreachable', message: 'no path' });
     r.go();
-    await r.clock.advanceAsync(10_000);
+    await r.clock.advanceAsync(20_000);
     expect(r.outcome.error).toMatchObject({ reason: 'TARGET_UNREACHABLE' });
-    expect(r.amr.log).not.toContain('followPath');
-    expect(r.amr.log).not.toContain('backUp');
+    expect(r.amr.log.filter((entry) => !entry.startsWith('stop') && entry !== 'plan')).toEqual([]);
+    expect(r.notices).toEqual([]);
+  });
+
+  it('where the robot is to stand is waited for, and ends OBSTRUCTED with that place', async () => {
+    const r = robot();
+    r.amr.planner = () => ({ ok: false, reason: 'goal_occupied', message: 'someone stands there' });
+    r.go();
+    await r.clock.advanceAsync(6000);
+    expect(r.outcome.error).toBeNull();
+    await r.clock.advanceAsync(20_000);
+    expect(r.outcome.error).toMatchObject({ reason: 'OBSTRUCTED', evidence: { where: { x: 3, y: 0 } } });
   });
 });
 
