@@ -51,6 +51,10 @@ function createEnvironment(): Environment {
     env.registerOperator(`double ${sign} int`, (a: number, b: bigint) => apply(a, Number(b)));
     env.registerOperator(`int ${sign} double: double`, (a: bigint, b: number) => apply(Number(a), b));
   }
+  env.registerOperator(
+    'double == int: bool',
+    (a: number | bigint, b: number | bigint) => Number(a) === Number(b),
+  );
   return env;
 }
 

@@ -218,7 +218,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     },
     async powerCut(more: TaskWorldOptions = {}) {
       const file = filesAfterPowerCut(this.file);
-      return openTaskWorld({ ...options, ...more, file, clock, seed: (more.seed ?? options.seed ?? 1) + 1 });
+      return openTaskWorld({ ...options, clock, ...more, file, seed: (more.seed ?? options.seed ?? 1) + 1 });
     },
   };
 }
