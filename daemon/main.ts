@@ -35,6 +35,8 @@ class DaemonParts implements Daemon {
   readonly #parts: Parts;
   readonly #api: Api | null;
   #ready = false;
+  /** Before anything runs, time must not pass in a simulation. */
+  #settingUp = true;
 
   constructor(options: DaemonOptions) {
     this.#options = options;
@@ -57,6 +59,7 @@ class DaemonParts implements Daemon {
     signal.throwIfAborted();
     peripherals.start();
     body.start();
+    this.#settingUp = false;
     await startBody(this.#parts, this.#options, signal);
     signal.throwIfAborted();
     machines.restore();
@@ -86,7 +89,7 @@ class DaemonParts implements Daemon {
 
   busy(): number {
     const { body, peripherals, cloud } = this.#parts;
-    return body.busy() + peripherals.busy() + (cloud?.busy() ?? 0);
+    return Number(this.#settingUp) + body.busy() + peripherals.busy() + (cloud?.busy() ?? 0);
   }
 
   portCounts(): Record<string, PortCounts> {

@@ -78,7 +78,8 @@ async function simulate(options: SimOptions): Promise<number> {
     apiPort,
     wall,
     onReady: (address) => terminal.print(`console          ${address ?? 'none'}`),
-    onDeath: (how, ms) => terminal.print(`the daemon died (${how}); it is started again in ${ms} ms`),
+    onDeath: (how, ms) =>
+      terminal.print(`the daemon died (${how})${ms === null ? '' : `; it is started again in ${ms} ms`}`),
   });
   const interrupted = new Promise<'signal'>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('signal'));
@@ -86,6 +87,7 @@ async function simulate(options: SimOptions): Promise<number> {
   await robot.start();
   const code = await untilOver(session, options, wall, terminal, interrupted);
   terminal.live('');
+  session.writeTrace();
   await robot.stop();
   await session.stop();
   return code;

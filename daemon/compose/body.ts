@@ -88,6 +88,8 @@ function forkedBody(client: RtClient, rt: RtConfig, deps: BodyDeps, env: NodeJS.
     rt.heartbeat === 'line'
       ? new BeatSender({ clock: wall, socketPath: heartbeatSocketPath(deps.stateDir), log })
       : null;
+  // The first motion process is waited for; one that dies later leaves a simulation's barrier.
+  let started = false;
   return {
     amr: client,
     commits: beat?.commits ?? null,
@@ -99,7 +101,10 @@ function forkedBody(client: RtClient, rt: RtConfig, deps: BodyDeps, env: NodeJS.
       await supervisor.stop();
       await beat?.stop();
     },
-    busy: () => (client.connected ? 0 : 1),
+    busy: () => {
+      started ||= client.connected;
+      return started ? 0 : 1;
+    },
     links: () => ({ rt: supervisor.linkCounts }),
     portCounts: () => ({}),
     counters: () => ({ ...client.counters(), ...supervisor.counters(), ...beat?.counters() }),

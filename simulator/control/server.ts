@@ -60,7 +60,10 @@ export class SimControl {
       unread = newline < 0 ? unread + chunk.length : chunk.length - newline - 1;
       if (unread > MAX_LINE) socket.destroy();
     });
-    createInterface({ input: socket }).on('line', async (line) => {
+    const lines = createInterface({ input: socket });
+    // The interface repeats the socket's errors, which end the connection anyway.
+    lines.on('error', () => socket.destroy());
+    lines.on('line', async (line) => {
       const answer = await this.#answer(line);
       if (socket.writable) socket.write(`${JSON.stringify(answer)}\n`);
     });

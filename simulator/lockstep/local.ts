@@ -1,11 +1,16 @@
 /** Lock-step within one process: the same order as over sockets (motion, then daemon, then broker and cloud). */
 import { type SimClock, settle } from '../../config/contracts/sim-clock.js';
 
+/** Turns of the event loop without anything passing through that count as quiet. */
+const QUIET_TURNS = 2;
+
 export interface LocalParticipant {
   name: string;
   clock: SimClock;
   /** Jobs outside the event loop: worker threads, unacknowledged publishes. */
   busy(): number;
+  /** Increases with everything that passes through; absent where `busy` says it all. */
+  activity?(): number;
 }
 
 export interface LocalBarrierOptions {
@@ -35,13 +40,22 @@ export class LocalBarrier {
 
   async settleNow(): Promise<void> {
     const deadline = this.#options.wall() + (this.#options.patienceMs ?? 5_000);
-    while (this.#options.participants.some((p) => p.busy() > 0)) {
+    let before = this.#activity();
+    for (;;) {
+      const busy = this.#options.participants.some((p) => p.busy() > 0);
+      await settle(busy ? 1 : QUIET_TURNS);
+      const now = this.#activity();
+      if (!busy && now === before) return;
+      before = now;
       if (this.#options.wall() > deadline) {
         this.unsettled += 1;
         return;
       }
-      await settle(1);
     }
+  }
+
+  #activity(): number {
+    return this.#options.participants.reduce((sum, p) => sum + (p.activity?.() ?? 0), 0);
   }
 
   jump(deltaMs: number): void {

@@ -7,6 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { FromSimulator, ParticipantName, ToSimulator } from '../../config/contracts/lockstep.js';
+import type { PortCounts } from '../../config/contracts/port.js';
 
 /** One serial line as the simulator counts it. */
 export interface Line {
@@ -64,9 +65,13 @@ const ORDER: readonly ParticipantName[] = ['rt', 'daemon'];
 interface Baseline {
   opens: number;
   session: number;
+  /** How often in a row it was found unchanged; it holds from `SURE` on, when nothing is on its way any more. */
+  seen: number;
   sentMinusRx: number;
   txMinusReceived: number;
 }
+
+const SURE = 3;
 
 class Remote {
   idle: Idle | null = null;
@@ -181,7 +186,10 @@ export class LockstepServer {
     socket.setNoDelay(true);
     socket.on('error', () => socket.destroy());
     let remote: Remote | null = null;
-    createInterface({ input: socket }).on('line', (line) => {
+    const lines = createInterface({ input: socket });
+    // The interface repeats the socket's errors, which end the connection anyway.
+    lines.on('error', () => socket.destroy());
+    lines.on('line', (line) => {
       const message = parseMessage(line);
       if (message === null) return socket.destroy();
       if (message.t === 'idle') return remote?.answered(message);
@@ -245,13 +253,8 @@ export class LockstepServer {
       const host = idle.ports[line.name];
       if (host === undefined || host.opens === 0) continue;
       const baseline = remote.baselines.get(line.name);
-      if (baseline === undefined || baseline.opens !== host.opens) {
-        remote.baselines.set(line.name, {
-          opens: host.opens,
-          session: line.session(),
-          sentMinusRx: line.sent() - host.rx,
-          txMinusReceived: host.tx - line.received(),
-        });
+      if (baseline === undefined || baseline.opens !== host.opens || baseline.seen < SURE) {
+        remote.baselines.set(line.name, baselineNow(line, host, baseline));
         return `${line.name} was just opened`;
       }
       // Unplugged under the host: what was on its way is lost, and nothing is expected until it opens again.
@@ -273,7 +276,7 @@ export class LockstepServer {
       const host = remote.idle?.ports[line.name];
       const baseline = remote.baselines.get(line.name);
       if (host === undefined || baseline === undefined || host.opens !== baseline.opens) continue;
-      if (baseline.session !== line.session()) continue;
+      if (baseline.session !== line.session() || baseline.seen < SURE) continue;
       rx[line.name] = line.sent() - baseline.sentMinusRx;
     }
     return rx;
@@ -290,6 +293,22 @@ export class LockstepServer {
       this.#arrivals.add(done);
     });
   }
+}
+
+function baselineNow(line: Line, host: PortCounts, before: Baseline | undefined): Baseline {
+  const found = {
+    opens: host.opens,
+    session: line.session(),
+    sentMinusRx: line.sent() - host.rx,
+    txMinusReceived: host.tx - line.received(),
+  };
+  const same =
+    before !== undefined &&
+    before.opens === found.opens &&
+    before.session === found.session &&
+    before.sentMinusRx === found.sentMinusRx &&
+    before.txMinusReceived === found.txMinusReceived;
+  return { ...found, seen: same ? before.seen + 1 : 0 };
 }
 
 function parseMessage(line: string): ToSimulator | null {

@@ -84,7 +84,7 @@ export class SimSession {
     const memory = options.transport === 'memory' ? memoryPorts() : null;
     this.memoryPorts = memory?.open ?? null;
     this.#ends = memory?.ends ?? ptyPorts(stateDir).ends;
-    this.devices = createDevices(this.world, { ends: this.#ends, baseWatchdog: options.baseWatchdog });
+    this.devices = createDevices(this.world, { ports: this.#ends, baseWatchdog: options.baseWatchdog });
 
     const realTime = options.speed === 1 && memory === null;
     this.#simClock = realTime ? null : new SimClock(wall.now(), () => wall.now());
@@ -140,7 +140,7 @@ export class SimSession {
   /** Opens the lines, the broker, the cloud and the control socket; time does not pass yet. */
   async start(): Promise<void> {
     const options = this.#options;
-    this.#broker = await createSimBroker({ port: options.mqttPort });
+    this.#broker = await createSimBroker({ port: options.mqttPort, wall: () => options.wall.mono() });
     await this.#broker.start();
     if (options.cloud) {
       const random = seededRandom(options.seed ^ 0x5eed);
@@ -176,7 +176,15 @@ export class SimSession {
     const clock = this.#simClock;
     if (clock === null) throw new Error('only a simulation in memory is joined');
     this.#local = new LocalBarrier({
-      participants: [...participants, { name: 'broker and cloud', clock, busy: () => this.#busy() }],
+      participants: [
+        ...participants,
+        {
+          name: 'broker and cloud',
+          clock,
+          busy: () => this.#busy(),
+          activity: () => this.#activity(),
+        },
+      ],
       wall: () => this.#options.wall.mono(),
     });
   }
@@ -207,6 +215,11 @@ export class SimSession {
     await this.#control.stop();
     await this.#lockstep?.stop();
     for (const end of Object.values(this.#ends)) end.close();
+  }
+
+  /** What happened in the world so far, one line each, without ids and wall times. */
+  writeTrace(): void {
+    writeFileSync(join(this.#options.stateDir, 'world-trace.txt'), `${this.world.trace().join('\n')}\n`);
   }
 
   async #tick(): Promise<void> {

@@ -5,13 +5,13 @@ import type { Clock } from '../../../config/contracts/clock.js';
 import { seededRandom } from '../../../config/contracts/ids.js';
 import { LOCKSTEP_ENV } from '../../../config/contracts/lockstep.js';
 import { SimClock } from '../../../config/contracts/sim-clock.js';
-import { type LoadedConfig, loadConfig, profilePath } from '../../../config/load.js';
-import type { PortConfig } from '../../../config/schema.js';
+import { loadConfig, profilePath } from '../../../config/load.js';
 import type { SimSession } from '../../../simulator/session/session.js';
 import { createDaemon, type Daemon } from '../../main.js';
 import { SEED_ENV } from '../run.js';
 import { version } from '../version.js';
 import { DaemonChild } from './daemon-child.js';
+import { inMemory } from './in-memory.js';
 import type { SimOptions } from './sim-options.js';
 
 export interface Robot {
@@ -27,7 +27,8 @@ export interface RobotDeps {
   apiPort: number;
   wall: Clock;
   onReady(consoleAddress: string | null): void;
-  onDeath(how: string, restartInMs: number): void;
+  /** `restartInMs` null: it does not come back. */
+  onDeath(how: string, restartInMs: number | null): void;
 }
 
 export function createRobot(deps: RobotDeps): Robot {
@@ -99,30 +100,14 @@ class RobotInProcess implements Robot {
 
   async start(): Promise<void> {
     const started = this.daemon.start();
+    started.then(
+      () => this.#deps.onReady(this.daemon.consoleAddress()),
+      (error: unknown) => this.#deps.onDeath(String(error), null),
+    );
     await this.#deps.session.run();
-    await started;
-    this.#deps.onReady(this.daemon.consoleAddress());
   }
 
   stop(): Promise<void> {
     return this.daemon.stop();
   }
-}
-
-/** The simulated home's profile with its lines in memory instead of on device files. */
-export function inMemory(loaded: LoadedConfig): LoadedConfig {
-  const { config } = loaded;
-  const line = (name: 'base' | 'lidar' | 'air' | 'fan'): { port: PortConfig } => ({
-    port: { kind: 'memory', name },
-  });
-  return {
-    ...loaded,
-    config: {
-      ...config,
-      base: config.base === null ? null : { ...config.base, ...line('base') },
-      lidar: config.lidar === null ? null : { ...config.lidar, ...line('lidar') },
-      air_sensor: config.air_sensor === null ? null : { ...config.air_sensor, ...line('air') },
-      fan: config.fan === null ? null : { ...config.fan, ...line('fan') },
-    },
-  };
 }

@@ -2,7 +2,7 @@
  * The main job, told while it happens: the simulated cloud pushes a workflow, and what the terminal shows is what
  * the cloud hears from the robot. Ends with a table of steps with their evidence, and one of what was received.
  */
-import type { Clock } from '../../../config/contracts/clock.js';
+import { type Clock, delay } from '../../../config/contracts/clock.js';
 import type { CloudReport, PushedWorkflow, ReceivedEvent, SimCloud } from '../../../simulator/cloud/types.js';
 import type { WorldView } from '../../../simulator/types.js';
 import { textTable } from '../text-table.js';
@@ -14,7 +14,7 @@ export interface StoryOptions {
   world(): WorldView;
   /** Robot time. */
   clock: Clock;
-  /** Real time: how long to wait for the robot, and how often the live line is drawn. */
+  /** Real time: how often the live line is drawn. */
   wall: Clock;
   goal: string;
   /** Finished lines. */
@@ -28,8 +28,9 @@ export interface StoryResult {
   problems: string[];
 }
 
-/** How long the robot may take to be online and show its context, wall ms. */
+/** How long the robot may take to be online and show its context, and how often that is looked at, robot ms. */
 const READY_MS = 60_000;
+const READY_LOOK_MS = 100;
 /** How long the whole workflow may take, robot ms. */
 const JOB_MS = 20 * 60_000;
 const DRAW_MS = 200;
@@ -51,11 +52,11 @@ export async function tellStory(options: StoryOptions): Promise<StoryResult> {
   const startedAt = clock.now();
   print(`cloud → robot   “${options.goal}”`);
   const pushed = await cloud.pushWorkflow(options.goal);
+  const teller = new Teller(options, pushed, startedAt);
   const response = await pushed.response;
   print(`robot → cloud   ${response.status}${response.message === null ? '' : `: ${response.message}`}`);
   if (response.status !== 'accepted') return { ok: false, problems: [`refused: ${response.reason_code}`] };
 
-  const teller = new Teller(options, pushed, startedAt);
   const ended = await teller.untilEnd();
   const elapsed = (clock.now() - startedAt) / 1000;
   print('');
@@ -73,12 +74,13 @@ export async function tellStory(options: StoryOptions): Promise<StoryResult> {
   return { ok: problems.length === 0, problems };
 }
 
-async function robotIsReady({ cloud, wall, live }: StoryOptions): Promise<boolean> {
-  const deadline = wall.mono() + READY_MS;
+/** On the robot's clock, so that the same seed starts the job at the same tick. */
+async function robotIsReady({ cloud, clock, live }: StoryOptions): Promise<boolean> {
+  const deadline = clock.mono() + READY_MS;
   while (cloud.report().status !== 'online' || cloud.context() === null) {
-    if (wall.mono() > deadline) return false;
+    if (clock.mono() > deadline) return false;
     live('waiting for the robot: motion process, localisation, cloud session …');
-    await new Promise<void>((resolve) => wall.after(20, resolve));
+    await delay(clock, READY_LOOK_MS);
   }
   live('');
   return true;

@@ -1,0 +1,228 @@
+/**
+ * A whole simulated home for tests: world, byte-level devices on lines in memory, broker, cloud and the real daemon
+ * with its motion process, in one process and in lock-step. Time passes only when a test lets it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '../../config/contracts/clock.js';
+import { seededRandom } from '../../config/contracts/ids.js';
+import { type Log, SILENT_LOG } from '../../config/contracts/log.js';
+import { SimClock } from '../../config/contracts/sim-clock.js';
+import type { CommandResponse } from '../../config/contracts/wire/command.js';
+import { loadConfig, profilePath } from '../../config/load.js';
+import { inMemory } from '../../daemon/cli/simulation/in-memory.js';
+import { createDaemon, type Daemon } from '../../daemon/main.js';
+import type { PushedWorkflow, ReceivedEvent, SimCloud } from '../../simulator/cloud/types.js';
+import { TICK_MS } from '../../simulator/session/pace.js';
+import { SimSession } from '../../simulator/session/session.js';
+import type { WorldView } from '../../simulator/types.js';
+
+export interface HomeOptions {
+  seed?: number;
+  /** A world file instead of the home that comes along. */
+  worldFile?: string;
+  baseWatchdog?: boolean;
+  log?: Log;
+}
+
+/** The base's account of what it was told, which nobody on the robot's side can fake. */
+export interface WheelCommand {
+  timeMs: number;
+  right: number;
+  left: number;
+}
+
+export class Home {
+  readonly session: SimSession;
+  readonly cloud: SimCloud;
+  daemon: Daemon;
+  readonly stateDir: string;
+  readonly #options: HomeOptions;
+  readonly #events: ReceivedEvent[] = [];
+  #joined: { rt: SimClock; robot: SimClock };
+
+  private constructor(options: HomeOptions, stateDir: string, session: SimSession, cloud: SimCloud) {
+    this.#options = options;
+    this.stateDir = stateDir;
+    this.session = session;
+    this.cloud = cloud;
+    cloud.onEvent((event) => this.#events.push(event));
+    this.#joined = this.#clocks();
+    this.daemon = this.#makeDaemon();
+  }
+
+  /** The home with its robot on the station, online, and ready. */
+  static async start(options: HomeOptions = {}): Promise<Home> {
+    const stateDir = mkdtempSync(join(tmpdir(), 'da-home-'));
+    const session = new SimSession({
+      stateDir,
+      worldFile: options.worldFile ?? null,
+      mapFile: null,
+      seed: options.seed ?? 1,
+      speed: 'max',
+      transport: 'memory',
+      mqttPort: null,
+      cloud: true,
+      baseWatchdog: options.baseWatchdog ?? false,
+      deviceId: 'da-sim',
+      wall: new SystemClock(),
+      onError: (error) => {
+        throw error;
+      },
+    });
+    await session.start();
+    if (session.cloud === null) throw new Error('the session has no cloud');
+    const home = new Home(options, stateDir, session, session.cloud);
+    await home.#startDaemon();
+    await home.until(
+      () => home.cloud.report().status === 'online' && home.cloud.context() !== null,
+      30_000,
+      'the robot is online',
+    );
+    return home;
+  }
+
+  get world(): WorldView {
+    return this.session.world.view();
+  }
+
+  /** Every event of the ordered lane that the cloud has received, by first arrival. */
+  get events(): readonly ReceivedEvent[] {
+    return this.#events;
+  }
+
+  /** Lets this much robot time pass. */
+  async run(ms: number): Promise<void> {
+    await this.session.step(Math.ceil(ms / TICK_MS));
+  }
+
+  /** Lets time pass until `done`; throws, naming `what`, when it does not come true within `ms` of robot time. */
+  async until(done: () => boolean, ms: number, what: string): Promise<void> {
+    for (let passed = 0; !done(); passed += TICK_MS) {
+      if (passed > ms) throw new Error(`within ${ms} ms of robot time: ${what}; ${this.#lastWords()}`);
+      await this.session.step();
+    }
+  }
+
+  /** Lets time pass until the promise settles. */
+  async settled<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
+    let done = false;
+    const mark = () => {
+      done = true;
+    };
+    promise.then(mark, mark);
+    await this.until(() => done, ms, what);
+    return promise;
+  }
+
+  async inject(...words: string[]): Promise<string> {
+    return this.session.inject(words);
+  }
+
+  /** Sends a command as the cloud; resolves with the robot's answer. */
+  async command(command: Record<string, unknown>): Promise<CommandResponse> {
+    return this.settled(this.cloud.sendCommand(command), 10_000, 'an answer to the command');
+  }
+
+  /** Submits one task as the cloud; throws when it is refused. */
+  async task(method: string, params: Record<string, unknown> = {}, task: object = {}): Promise<string> {
+    const response = await this.command({ kind: 'task', method, params, task });
+    if (response.task_id === null)
+      throw new Error(`${method} was refused: ${response.reason_code} ${response.message}`);
+    return response.task_id;
+  }
+
+  async goal(text: string): Promise<PushedWorkflow> {
+    return this.settled(this.cloud.pushWorkflow(text), 10_000, 'a planned workflow');
+  }
+
+  /** The terminal event of a task or of a workflow itself. */
+  async end(id: string, ms = 300_000): Promise<ReceivedEvent> {
+    await this.until(() => this.ended(id) !== null, ms, `the end of ${id}`);
+    const event = this.ended(id);
+    if (event === null) throw new Error('unreachable');
+    return event;
+  }
+
+  ended(id: string): ReceivedEvent | null {
+    const terminal = ['COMPLETED', 'FAILED', 'CANCELLED'];
+    return (
+      this.#events.find(
+        (e) => terminal.includes(e.event) && (e.taskId === id || (e.taskId === null && e.workflowId === id)),
+      ) ?? null
+    );
+  }
+
+  /** What the base was told since `timeMs` of world time, in mm/s. */
+  wheelCommands(sinceMs = 0): WheelCommand[] {
+    return this.session.devices.base.received
+      .filter((r) => r.what === 'drive_direct' && r.timeMs >= sinceMs)
+      .map((r) => ({ timeMs: r.timeMs, right: r.values[0] ?? Number.NaN, left: r.values[1] ?? Number.NaN }));
+  }
+
+  /** True while the wheels of the world turn, whatever anybody says. */
+  get wheelsTurn(): boolean {
+    const { left, right } = this.session.world.body.wheels;
+    return Math.abs(left) > 0.002 || Math.abs(right) > 0.002;
+  }
+
+  /** The daemon is gone from one moment to the next, as after a power cut, and a new one starts. */
+  async restartDaemon(): Promise<void> {
+    await this.daemon.stop();
+    this.#joined = this.#clocks();
+    this.daemon = this.#makeDaemon();
+    await this.#startDaemon();
+  }
+
+  async stop(): Promise<void> {
+    await this.daemon.stop();
+    await this.session.stop();
+    rmSync(this.stateDir, { recursive: true, force: true });
+  }
+
+  #clocks(): { rt: SimClock; robot: SimClock } {
+    const wall = new SystemClock();
+    const make = () => new SimClock(this.session.clock.now() - this.session.clock.mono(), () => wall.now());
+    const clocks = { rt: make(), robot: make() };
+    for (const clock of Object.values(clocks)) clock.advance(this.session.clock.mono());
+    return clocks;
+  }
+
+  #makeDaemon(): Daemon {
+    const { rt, robot } = this.#joined;
+    const seed = this.#options.seed ?? 1;
+    const daemon = createDaemon({
+      loaded: inMemory(loadConfig(profilePath('sim'), {}, this.stateDir)),
+      stateDir: this.stateDir,
+      version: 'test',
+      clock: robot,
+      wall: new SystemClock(),
+      random: seededRandom(seed),
+      seed,
+      log: this.#options.log ?? SILENT_LOG,
+      placement: { kind: 'inline', clock: rt },
+      simulatedTime: true,
+      memory: this.session.memoryPorts,
+      openBroker: () => this.session.connectBroker(),
+      api: false,
+    });
+    this.session.join([
+      { name: 'rt', clock: rt, busy: () => 0 },
+      { name: 'daemon', clock: robot, busy: () => daemon.busy() },
+    ]);
+    return daemon;
+  }
+
+  async #startDaemon(): Promise<void> {
+    await this.settled(this.daemon.start(), 30_000, 'the daemon is ready');
+  }
+
+  #lastWords(): string {
+    const last = this.#events
+      .slice(-3)
+      .map((e) => `${e.event} ${e.method ?? e.topic} ${e.reasonCode ?? ''}`.trim());
+    const { pose, docked } = this.world;
+    return `last events: ${last.join(' · ') || 'none'}; at (${pose.x.toFixed(2)}, ${pose.y.toFixed(2)})${docked ? ', docked' : ''}`;
+  }
+}
