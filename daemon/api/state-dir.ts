@@ -3,14 +3,9 @@ import { chmodSync, lstatSync, mkdirSync, realpathSync, statSync, unlinkSync } f
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
 
 /** A Unix socket's path has 108 bytes on Linux and 104 on macOS, the last of them a NUL. */
 const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
-
-export function socketPath(stateDir: string): string {
-  return join(stateDir, 'api.sock');
-}
 
 /**
  * Makes the state directory private (0700). One that exists is tightened, unless it is plainly not there for

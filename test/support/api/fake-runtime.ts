@@ -16,7 +16,7 @@ import type { TaskManager, TaskRecord, WorkflowRecord } from '../../../daemon/ta
 import { fakeMethods } from './fake-methods.js';
 import { homeContext } from './home-context.js';
 import { homeMap, PATH_TO_BEDROOM, scanAt } from './home-map.js';
-import { sampleEvents, sampleTasks, sampleWorkflow } from './work.js';
+import { sampleEvents, sampleTasks, sampleWorkflow, task } from './work.js';
 
 interface StoredEvent {
   seq: number;
@@ -207,7 +207,11 @@ export class FakeRuntime implements Runtime {
       const refusal = this.refuse.get(name ?? '');
       if (refusal !== undefined) return this.#answer(raw, refusal.reason, refusal.message);
       const accepted = this.#answer(raw, null, null);
-      if (command.kind === 'task') accepted.task_id = `t-${this.#taskNumber++}`;
+      if (command.kind === 'task') {
+        const taskId = `t-${this.#taskNumber++}`;
+        this.taskRecords.unshift(task({ taskId, method: name ?? command.capability ?? '?' }));
+        accepted.task_id = taskId;
+      }
       if (command.kind === 'workflow') accepted.workflow_id = command.workflow.workflow_id;
       return accepted;
     },

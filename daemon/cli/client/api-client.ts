@@ -1,0 +1,113 @@
+/** Talks to the daemon over the Unix socket in its state directory. */
+import { request as httpRequest } from 'node:http';
+import { resolve } from 'node:path';
+import { socketPath } from '../../api/socket-path.js';
+import { CliError, EXIT } from '../io.js';
+import type { Translate } from '../language.js';
+
+const TIMEOUT_MS = 30_000;
+
+export interface ApiRequest {
+  method?: 'GET' | 'POST' | 'DELETE';
+  /** With its query. */
+  path: string;
+  body?: object;
+  headers?: Record<string, string>;
+}
+
+export class ApiClient {
+  readonly socket: string;
+  readonly #t: Translate;
+  readonly #signal: AbortSignal;
+
+  constructor(stateDir: string, t: Translate, signal: AbortSignal) {
+    this.#signal = signal;
+    this.socket = socketPath(resolve(stateDir));
+    this.#t = t;
+  }
+
+  /**
+   * Resolves to the JSON of a 2xx answer. Rejects with a `CliError`: exit code 3 when no daemon answers, 1 with
+   * the daemon's own words when it refused.
+   */
+  async call<T>({ method = 'GET', path, body, headers = {} }: ApiRequest): Promise<T> {
+    const { status, text } = await this.#exchange(method, path, body, headers);
+    const json = parsed(text);
+    if (status >= 200 && status < 300) return json as T;
+    const error = errorOf(json);
+    const message = this.#t('refused', {
+      code: error.code ?? `HTTP ${status}`,
+      message: error.message ?? text,
+    });
+    throw new CliError(message, EXIT.failed, json === null ? null : json);
+  }
+
+  get<T>(path: string): Promise<T> {
+    return this.call<T>({ path });
+  }
+
+  post<T>(path: string, body: object = {}, headers: Record<string, string> = {}): Promise<T> {
+    return this.call<T>({ method: 'POST', path, body, headers });
+  }
+
+  /** What went wrong when no answer came. */
+  connectionError(error: NodeJS.ErrnoException): CliError {
+    if (this.#signal.aborted) return new CliError(this.#t('interrupted'), EXIT.interrupted);
+    if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') {
+      return new CliError(this.#t('noDaemon', { path: this.socket }), EXIT.noDaemon);
+    }
+    if (error.code === 'EACCES')
+      return new CliError(this.#t('notYours', { path: this.socket }), EXIT.noDaemon);
+    return new CliError(this.#t('broken', { why: error.code ?? error.message }), EXIT.noDaemon);
+  }
+
+  #exchange(
+    method: string,
+    path: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+  ): Promise<{ status: number; text: string }> {
+    const payload = body === undefined ? undefined : JSON.stringify(body);
+    const type = payload === undefined ? {} : { 'content-type': 'application/json' };
+    return new Promise((done, fail) => {
+      const req = httpRequest(
+        {
+          socketPath: this.socket,
+          method,
+          path,
+          headers: { ...type, ...headers },
+          agent: false,
+          signal: this.#signal,
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', (error) => fail(this.connectionError(error)));
+          response.on('end', () =>
+            done({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+          );
+        },
+      );
+      req.setTimeout(TIMEOUT_MS, () => {
+        fail(new CliError(this.#t('noAnswer', { seconds: TIMEOUT_MS / 1000 }), EXIT.noDaemon));
+        req.destroy();
+      });
+      req.on('error', (error) => fail(this.connectionError(error)));
+      req.end(payload);
+    });
+  }
+}
+
+function parsed(text: string): object | null {
+  try {
+    const json: unknown = JSON.parse(text);
+    return json !== null && typeof json === 'object' ? json : null;
+  } catch {
+    return null;
+  }
+}
+
+function errorOf(json: object | null): { code?: string; message?: string } {
+  const error = json === null ? null : (json as { error?: unknown }).error;
+  return error !== null && typeof error === 'object' ? error : {};
+}
