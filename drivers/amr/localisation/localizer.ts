@@ -135,23 +135,34 @@ export class Localizer {
     if (this.#estimate === null) return;
     const beams = thinOut(points, this.#params.beams);
     const odom = this.#odometry.poseAt(mono);
-    if (this.#shouldMatch(odom)) this.#match(beams, odom);
+    if (this.#settling > 0) this.#settle(beams, odom);
+    else if (this.#hasMoved(odom)) this.#match(beams, odom, 1);
     const there = compose(this.#estimate.pose, relativeTo(this.#anchor, odom));
     this.#observe(this.#filter.score(there, beams), beams.count, mono);
   }
 
-  #shouldMatch(odom: Pose): boolean {
-    if (this.#settling > 0) {
-      this.#settling--;
-      return true;
-    }
+  #hasMoved(odom: Pose): boolean {
     const moved = relativeTo(this.#predictedTo, odom);
     return (
       Math.hypot(moved.x, moved.y) >= this.#params.minTravel || Math.abs(moved.theta) >= this.#params.minTurn
     );
   }
 
-  #match(beams: ScanPoints, odom: Pose): void {
+  /**
+   * Draws a wide cloud together, also while standing: believing the scans little at first and more and more, and
+   * stirring the cloud by a part of its own width, so that it does not end on the best of its first guesses.
+   */
+  #settle(beams: ScanPoints, odom: Pose): void {
+    const done = 1 - this.#settling / this.#params.settleScans;
+    this.#settling--;
+    const spread = this.spread();
+    if (spread !== null && spread.xy < this.#params.health.maxSpread) {
+      this.#filter.roughen(Math.max(0.004, 0.3 * spread.xy), Math.max(0.003, 0.3 * spread.theta));
+    }
+    this.#match(beams, odom, 0.2 + 0.8 * Math.max(0, done));
+  }
+
+  #match(beams: ScanPoints, odom: Pose, belief: number): void {
     this.#counters.scans_matched++;
     const delta = relativeTo(this.#predictedTo, odom);
     if (this.#looksSlipped(beams, odom)) {
@@ -161,7 +172,7 @@ export class Localizer {
     this.#predictedTo = odom;
     const turning = Math.abs(this.#odometry.twist()?.w ?? 0);
     const trust = turning <= SMEARED_TURN ? 1 : SMEARED_TURN / turning;
-    this.#filter.update(beams, trust);
+    this.#filter.update(beams, belief * trust);
     this.#estimate = this.#filter.estimate();
     this.#anchor = odom;
   }

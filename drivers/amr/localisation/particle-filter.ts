@@ -117,6 +117,17 @@ export class ParticleFilter {
     }
   }
 
+  /** Spreads the particles a little, so that copies of one explore what is around it. Metres and radians. */
+  roughen(xy: number, theta: number): void {
+    const { resolution } = this.#field.frame;
+    const set = this.#particles;
+    for (let i = 0; i < set.count; i++) {
+      set.x[i] = (set.x[i] ?? 0) + (this.#normal() * xy) / resolution;
+      set.y[i] = (set.y[i] ?? 0) + (this.#normal() * xy) / resolution;
+      set.theta[i] = wrapAngle((set.theta[i] ?? 0) + this.#normal() * theta);
+    }
+  }
+
   /**
    * Moves every particle by a motion measured in `base_link`, each with its own noise. `slipShare`: how many take
    * only a random part of the way, because the wheels may have slipped.

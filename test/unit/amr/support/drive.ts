@@ -28,10 +28,12 @@ export class Drive {
   /** Largest change of command per step seen, m/s and rad/s. */
   readonly largest = { dv: 0, dw: 0, v: 0, w: 0 };
   readonly station: Pose | null;
+  readonly bundle: MapBundle;
   #n = 0;
 
   constructor(bundle: MapBundle, pose: Pose, options: RobotOptions = {}) {
     this.station = options.station ?? null;
+    this.bundle = bundle;
     this.robot = new SimRobot(bundle.grid, pose, options);
     this.navigator = new OnboardNavigator({ planner: new InlinePlanner(), random: seededRandom(7) });
     this.navigator.setMap(bundle);
