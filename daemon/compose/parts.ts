@@ -34,6 +34,7 @@ import { type Body, createBody } from './body.js';
 import { cloudOptionsOf, commandKeyOf } from './cloud-options.js';
 import { createContextPublisher } from './context-publisher.js';
 import { doctorOf } from './doctor.js';
+import { importMap } from './import-map.js';
 import { readMap } from './map.js';
 import { mapViewOf } from './map-view.js';
 import type { DaemonOptions } from './options.js';
@@ -285,6 +286,8 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     context,
     capabilities,
     map: () => (map.bundle === null ? null : mapViewOf(map.bundle)),
+    mapFile: () => map.file,
+    importMap: (file) => importMap({ map, amr, radius: config.motion.radius, log }, file),
     cloud: network,
     doctor: () =>
       doctorOf({

@@ -1,0 +1,94 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SystemClock } from '../../../config/contracts/clock.js';
+import { SILENT_LOG } from '../../../config/contracts/log.js';
+import { importMap } from '../../../daemon/compose/import-map.js';
+import type { MapInUse } from '../../../daemon/compose/map.js';
+import { loadMapBundle, mapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
+import type { MapBundle } from '../../../drivers/amr/types.js';
+import { FakeRuntime } from '../../support/api/fake-runtime.js';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'da-import-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+/** 4 × 2 m of free floor with one room and a station at its right end. */
+function room(name: string): MapBundle {
+  const cells = new Int8Array(80 * 40);
+  const polygon = [
+    { x: 0, y: 0 },
+    { x: 4, y: 0 },
+    { x: 4, y: 2 },
+    { x: 0, y: 2 },
+  ];
+  return mapBundle(
+    { width: 80, height: 40, resolution: 0.05, origin: { x: 0, y: 0, theta: 0 }, cells },
+    {
+      rooms: [{ id: '1', name, aliases: [], polygon, goal: { x: 1, y: 1, theta: 0 } }],
+      station: { room: '1', pose: { x: 3.5, y: 1, theta: 0 } },
+      keepout: [],
+      speedAreas: [],
+    },
+  );
+}
+
+interface Robot {
+  map: MapInUse;
+  amr: FakeRuntime['amr'];
+  body: FakeRuntime;
+  calls: unknown[];
+}
+
+function robot(file: string | null, bundle: MapBundle | null): Robot {
+  const body = new FakeRuntime(dir, new SystemClock());
+  if (body.robot !== null) body.robot.stoppedSince = 1;
+  const calls: unknown[] = [];
+  const amr = {
+    ...body.amr,
+    loadMap: async (path: string) => void calls.push(['loadMap', path]),
+    relocalize: async (pose: object) => void calls.push(['relocalize', pose]),
+  };
+  return { map: { file, bundle, rooms: null, problem: 'none yet' }, amr, body, calls };
+}
+
+const take = ({ map, amr }: Robot, path: string) =>
+  importMap({ map, amr, radius: 0.17, log: SILENT_LOG }, path);
+
+describe('importing a map', () => {
+  it('puts it where the profile looks for it, uses it at once, and keeps the one before', async () => {
+    const incoming = join(dir, 'incoming.yaml');
+    saveMapBundle(incoming, room('서재'));
+    const file = join(dir, 'robot', 'map.yaml');
+    const r = robot(file, room('거실'));
+    if (r.body.robot !== null) r.body.robot.base.docked = true;
+    await take(r, incoming);
+    expect(loadMapBundle(file).areas.rooms[0]?.name).toBe('서재');
+    expect(loadMapBundle(join(dir, 'robot', 'previous', 'map.yaml')).areas.rooms[0]?.name).toBe('거실');
+    expect(r.map.rooms?.resolve('서재').id).toBe('1');
+    expect(r.map.problem).toBeNull();
+    expect(r.calls).toEqual([
+      ['loadMap', file],
+      ['relocalize', { x: 3.5, y: 1, theta: 0 }],
+    ]);
+  });
+
+  it('changes nothing while the robot moves, for a bad map, or without a place to keep it', async () => {
+    const incoming = join(dir, 'incoming.yaml');
+    saveMapBundle(incoming, room('서재'));
+    const file = join(dir, 'robot', 'map.yaml');
+    const moving = robot(file, null);
+    if (moving.body.robot !== null) moving.body.robot.stoppedSince = null;
+    await expect(take(moving, incoming)).rejects.toMatchObject({ reason: 'ILLEGAL_STATE' });
+    await expect(take(robot(file, null), join(dir, 'none.yaml'))).rejects.toMatchObject({
+      reason: 'INVALID_PARAMS',
+    });
+    await expect(take(robot(null, null), incoming)).rejects.toMatchObject({
+      reason: 'CAPABILITY_UNAVAILABLE',
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+});
