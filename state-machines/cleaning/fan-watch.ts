@@ -16,12 +16,14 @@ export class FanWatch {
   readonly #listeners = new Set<(reading: FanReading) => void>();
   #looseSince: number | null = null;
   #told = Number.NEGATIVE_INFINITY;
+  #closed = false;
 
   constructor(fan: FanDriver, clock: Clock, nobodyCleans: () => boolean) {
     this.#fan = fan;
     this.#clock = clock;
     this.#nobodyCleans = nobodyCleans;
     fan.onReading((reading) => {
+      if (this.#closed) return;
       this.last = reading;
       for (const listener of [...this.#listeners]) listener(reading);
       this.#stopLoose(reading);
@@ -64,6 +66,11 @@ export class FanWatch {
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
     });
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#listeners.clear();
   }
 
   #stopLoose(reading: FanReading): void {

@@ -32,7 +32,8 @@ export function createCleaningMachine(settings: MachineSettings): CleaningMachin
   const fail = (message: (args: Args) => string) =>
     end((args) => ({ kind: 'failed', reason: 'HARDWARE_FAULT', message: message(args), at: args.event.at }));
   const count = patch((args) => update.count(args, settings));
-  const remember = (action: CleaningContext['lastAction']) => patch(() => ({ lastAction: action }));
+  const hold = patch(() => ({ held: true, lastAction: 'paused' as const }));
+  const release = patch(() => ({ held: false, lastAction: 'resumed' as const }));
   const noteFault = patch(({ context, event }) => {
     const message =
       event.type === 'FAN_ERROR'
@@ -48,7 +49,11 @@ export function createCleaningMachine(settings: MachineSettings): CleaningMachin
       event.type === 'TIMER' && event.name === name;
   const finish = [
     effect((args) => ({ kind: 'finish', outcome: update.outcome(args) })),
-    patch(() => ({ ...update.OFF, lastAction: 'stopped' as const })),
+    patch(({ context }) => ({
+      ...update.OFF,
+      lastAction: 'stopped' as const,
+      interrupted: update.interruptedBy(context),
+    })),
   ];
   const raise = [patch((args) => update.followAir(args, settings)), setSpeed];
   const hear = patch((args) => update.followAir(args, settings));
@@ -170,14 +175,14 @@ export function createCleaningMachine(settings: MachineSettings): CleaningMachin
       },
 
       paused: {
-        entry: [look, remember('paused'), halt, stage('cleaning.paused')],
+        entry: [look, hold, halt, stage('cleaning.paused')],
         exit: cancelTimer('retry'),
         on: {
           PAUSE: {},
           MODE: { actions: patch((args) => update.changeMode(args, settings)) },
           FAN_ERROR: { actions: timer('retry', () => RETRY_MS) },
           TIMER: { guard: isTimer('retry'), actions: halt },
-          RESUME: { target: 'starting', actions: remember('resumed') },
+          RESUME: { target: 'starting', actions: release },
         },
       },
 

@@ -30,8 +30,9 @@ import type {
   CleaningEvent,
   CleaningJob,
   CleaningOutcome,
+  Interrupted,
 } from './types.js';
-import { atSetPoint, notSpinning } from './updates.js';
+import { atSetPoint, interruptedBy, notSpinning } from './updates.js';
 
 export interface CleaningRunnerDeps {
   fan: FanDriver;
@@ -63,7 +64,7 @@ export class CleaningRunner implements CleaningOperations {
   readonly #unsubscribe: (() => void)[];
   #running: Running | null = null;
   /** A cleaning that a restart cut short. */
-  #interrupted: { context: CleaningContext; job: CleaningJob; held: boolean } | null = null;
+  #interrupted: Interrupted | null = null;
 
   constructor(deps: CleaningRunnerDeps) {
     this.#deps = deps;
@@ -83,14 +84,13 @@ export class CleaningRunner implements CleaningOperations {
     for (const name of TIMERS) this.#deps.timers.cancel(timerKey(name));
     const snapshot = this.#deps.snapshots.loadSnapshot(KEY);
     const context = (snapshot?.context ?? null) as CleaningContext | null;
-    if (snapshot === null || context === null || context.job === null || context.ending !== null) return;
-    this.#interrupted = { context, job: context.job, held: snapshot.value === 'paused' };
+    this.#interrupted = context === null ? null : (interruptedBy(context) ?? context.interrupted);
   }
 
   remaining(operation: string): number | null {
     const interrupted = this.#interrupted;
     if (interrupted === null || interrupted.job.operation !== operation) return null;
-    return Math.max(0, interrupted.job.dwellMs - interrupted.context.ranMs);
+    return Math.max(0, interrupted.job.dwellMs - interrupted.ranMs);
   }
 
   async clean(request: CleanRequest, signal: AbortSignal, onStage: StageReporter): Promise<CleaningResult> {
@@ -167,6 +167,7 @@ export class CleaningRunner implements CleaningOperations {
 
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#watch.close();
   }
 
   #begin(request: CleanRequest): Omit<Extract<CleaningEvent, { type: 'GO' }>, 'type' | 'at'> {
@@ -177,8 +178,8 @@ export class CleaningRunner implements CleaningOperations {
     if (interrupted === null || interrupted.job.operation !== operation) {
       return { job, ranMs: 0, before: this.#deps.air.sample(), held: false };
     }
-    const { context, held } = interrupted;
-    return { job, ranMs: context.ranMs, before: context.before ?? this.#deps.air.sample(), held };
+    const { ranMs, held } = interrupted;
+    return { job, ranMs, before: interrupted.before ?? this.#deps.air.sample(), held };
   }
 
   #mustRun(what: string): void {

@@ -36,8 +36,19 @@ export interface CleaningOutcome {
   rest: { rpm: number; at: number } | null;
 }
 
+/** A cleaning that was cut short and may go on. */
+export interface Interrupted {
+  job: CleaningJob;
+  ranMs: number;
+  before: AirSample | null;
+  held: boolean;
+}
+
 export interface CleaningContext {
   job: CleaningJob | null;
+  held: boolean;
+  /** The last cleaning, if it was stopped: the daemon may have been told to end, and asks for the rest later. */
+  interrupted: Interrupted | null;
   percent: number;
   /** Milliseconds the fan has run at its set-point so far. */
   ranMs: number;

@@ -10,12 +10,15 @@ import type {
   CleaningEvent,
   CleaningJob,
   CleaningOutcome,
+  Interrupted,
 } from './types.js';
 
 export type Args = MachineArgs<CleaningContext, CleaningEvent>;
 
 export const OFF: CleaningContext = {
   job: null,
+  held: false,
+  interrupted: null,
   percent: 0,
   ranMs: 0,
   countedAt: null,
@@ -29,6 +32,13 @@ export const OFF: CleaningContext = {
   ending: null,
   lastAction: null,
 };
+
+/** What is left of a cleaning that neither came to its end nor failed. */
+export function interruptedBy(context: CleaningContext): Interrupted | null {
+  const { job, ranMs, before, held, ending } = context;
+  if (job === null || (ending !== null && ending.kind !== 'stopped')) return null;
+  return { job, ranMs, before, held };
+}
 
 export function jobOf(context: CleaningContext): CleaningJob {
   if (context.job === null) throw new Error('cleaning has no job');
@@ -53,9 +63,10 @@ export function percentFor(mode: CleaningMode, air: AirSample | null, settings: 
 
 export function begin({ event }: Args, settings: MachineSettings): Partial<CleaningContext> {
   if (event.type !== 'GO') return {};
-  const { job, ranMs, before } = event;
+  const { job, ranMs, before, held } = event;
   return {
     ...OFF,
+    held,
     job,
     ranMs,
     before,

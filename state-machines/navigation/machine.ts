@@ -240,8 +240,13 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
       recovering: recovering(settings),
 
       paused: {
-        entry: [halt('paused'), stage('navigation.paused')],
-        on: { PAUSE: {}, LINK_LOST: {}, STOPPED: {}, RESUME: { target: 'planning' } },
+        entry: [assign({ held: true }), halt('paused'), stage('navigation.paused')],
+        on: {
+          PAUSE: {},
+          LINK_LOST: {},
+          STOPPED: {},
+          RESUME: { target: 'planning', actions: assign({ held: false }) },
+        },
       },
 
       arriving: {
@@ -265,7 +270,7 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
                   kind: 'finish',
                   outcome: update.arrivalOutcome({ context, event }, settings),
                 })),
-                assign(update.forget),
+                assign(update.arrive),
               ],
             },
             {

@@ -8,16 +8,10 @@ import type { Arrival, MoveRequest } from '../motion-types.js';
 import { MachineHost } from '../pure.js';
 import type { MachineSettings } from '../settings.js';
 import { StageThrottle } from '../stage-throttle.js';
-import type {
-  MachineNotice,
-  MachineTimers,
-  PersistedSnapshot,
-  SnapshotStorage,
-  StageReporter,
-  TimerEvent,
-} from '../types.js';
+import type { MachineNotice, MachineTimers, SnapshotStorage, StageReporter, TimerEvent } from '../types.js';
 import { createNavigationMachine } from './machine.js';
 import type {
+  Interrupted,
   Journey,
   NavigationContext,
   NavigationEffect,
@@ -25,6 +19,7 @@ import type {
   NavigationOutcome,
   Problem,
 } from './types.js';
+import { interruptedBy } from './updates.js';
 
 export interface NavigationRunnerDeps {
   amr: AmrDriver;
@@ -63,7 +58,7 @@ export class NavigationRunner {
   readonly #onStage = new Set<() => void>();
   #running: Running | null = null;
   /** A journey that a restart cut short. */
-  #interrupted: { journey: Journey; held: boolean } | null = null;
+  #interrupted: Interrupted | null = null;
 
   constructor(deps: NavigationRunnerDeps) {
     this.#deps = deps;
@@ -71,8 +66,10 @@ export class NavigationRunner {
     this.#host = new MachineHost(createNavigationMachine(deps.settings), {
       perform: (effect) => this.#perform(effect),
       save: (snapshot) => deps.snapshots.saveSnapshot(KEY, { ...snapshot, savedAt: deps.clock.now() }),
-      durable: ({ journey, index, visited, rung, problem, ending }) => [
+      durable: ({ journey, held, interrupted, index, visited, rung, problem, ending }) => [
         journey,
+        held,
+        interrupted,
         index,
         visited,
         rung,
@@ -103,7 +100,8 @@ export class NavigationRunner {
   restore(): void {
     for (const name of TIMERS) this.#deps.timers.cancel(timerKey(name));
     const snapshot = this.#deps.snapshots.loadSnapshot(KEY);
-    this.#interrupted = snapshot === null ? null : interruptedJourney(snapshot);
+    const context = (snapshot?.context ?? null) as NavigationContext | null;
+    this.#interrupted = context === null ? null : (interruptedBy(context) ?? context.interrupted);
   }
 
   travel(
@@ -292,13 +290,4 @@ export class NavigationRunner {
 
 function timerKey(name: string): string {
   return `${KEY}:${name}`;
-}
-
-function interruptedJourney(snapshot: PersistedSnapshot): { journey: Journey; held: boolean } | null {
-  const context = snapshot.context as NavigationContext;
-  if (context.journey === null || context.ending !== null) return null;
-  return {
-    journey: { ...context.journey, index: context.index, visited: context.visited },
-    held: snapshot.value === 'paused',
-  };
 }

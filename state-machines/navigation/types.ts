@@ -61,8 +61,17 @@ export type NavigationOutcome =
 /** What a journey will end as, once the wheels are proven to stand still. */
 export type Ending = { kind: 'stopped' } | Extract<NavigationOutcome, { kind: 'failed' }>;
 
+/** A journey that was cut short and may go on: where it was, and whether it was held. */
+export interface Interrupted {
+  journey: Journey;
+  held: boolean;
+}
+
 export interface NavigationContext {
   journey: Journey | null;
+  held: boolean;
+  /** The last journey, if it was stopped: the daemon may have been told to end, and asks for the rest later. */
+  interrupted: Interrupted | null;
   /** Of the goal that is being driven to. */
   index: number;
   visited: (string | null)[];

@@ -13,6 +13,7 @@ import {
 } from './judge.js';
 import type {
   Ending,
+  Interrupted,
   NavigationContext,
   NavigationEffect,
   NavigationEvent,
@@ -27,6 +28,8 @@ export interface Args {
 
 export const IDLE_NAVIGATION: NavigationContext = {
   journey: null,
+  held: false,
+  interrupted: null,
   index: 0,
   visited: [],
   round: 0,
@@ -44,13 +47,26 @@ export const IDLE_NAVIGATION: NavigationContext = {
 
 /** Plans keep their numbers over journeys: a late answer to the last journey is not this one's. */
 export function forget({ context }: { context: NavigationContext }): NavigationContext {
+  return { ...IDLE_NAVIGATION, round: context.round, interrupted: interruptedBy(context) };
+}
+
+/** Nothing is left of a journey that arrived. */
+export function arrive({ context }: { context: NavigationContext }): NavigationContext {
   return { ...IDLE_NAVIGATION, round: context.round };
+}
+
+/** What is left of a journey that nothing ended but a stop, or the end of the process. */
+export function interruptedBy(context: NavigationContext): Interrupted | null {
+  const { journey, index, visited, held, ending } = context;
+  if (journey === null || ending?.kind === 'failed') return null;
+  return { journey: { ...journey, index, visited }, held };
 }
 
 export function begin({ context, event }: Args): Partial<NavigationContext> {
   if (event.type !== 'GO') return {};
   const { journey } = event;
-  return { ...forget({ context }), journey, index: journey.index, visited: journey.visited };
+  const { index, visited } = journey;
+  return { ...IDLE_NAVIGATION, round: context.round, journey, index, visited, held: event.held };
 }
 
 export function goalOf(context: NavigationContext): NavigationGoal {

@@ -216,6 +216,34 @@ describe('a restart', () => {
     expect(seen.result).toMatchObject({ before: { pm2_5: 90 }, after: { pm2_5: 20 } });
   });
 
+  it('in good order too runs only the rest, held when it was held', async () => {
+    const first = testRobot();
+    const running = clean(first);
+    await first.clock.advanceAsync(30_000);
+    const pause = operations(first).pause(forever);
+    await first.clock.advanceAsync(8000);
+    await pause;
+    running.abort.abort();
+    await first.clock.advanceAsync(8000);
+    expect(running.seen.error).toBeInstanceOf(StoppedWithProof);
+    kill(first);
+    const second = testRobot({ restart: first });
+    const { seen } = clean(second);
+    await second.clock.advanceAsync(20_000);
+    expect(second.fan.rpm).toBe(0);
+    void operations(second).resume(forever);
+    await second.clock.advanceAsync(45_000);
+    expect(seen.result?.durationMs).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('forgets a cleaning that came to its end', async () => {
+    const first = testRobot();
+    clean(first);
+    await first.clock.advanceAsync(80_000);
+    kill(first);
+    expect(operations(testRobot({ restart: first })).remaining('t-1')).toBeNull();
+  });
+
   it('stops a fan that nobody goes on with', async () => {
     const first = testRobot();
     clean(first);

@@ -337,6 +337,22 @@ describe('a restart', () => {
     expect(second.notices.map((n) => n.areaId)).toEqual(['b']);
   });
 
+  it('in good order too goes on at the goal it was driving to', async () => {
+    const first = robot();
+    const goals = [goal(2, 'a'), goal(6, 'b')];
+    first.go({ goals });
+    await first.clock.advanceAsync(12_000);
+    first.abort.abort();
+    await first.clock.advanceAsync(2000);
+    expect(first.outcome.error).toBeInstanceOf(StoppedWithProof);
+    first.runner.close();
+    const second = robot(first);
+    second.go({ goals });
+    await second.clock.advanceAsync(30_000);
+    expect(second.outcome.arrival).toMatchObject({ visited: ['a', 'b'] });
+    expect(second.notices.map((n) => n.areaId)).toEqual(['b']);
+  });
+
   it('knows nothing of a journey that had ended', async () => {
     const first = robot();
     first.go();
