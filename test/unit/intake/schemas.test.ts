@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { schemas } from '../../../config/contracts/schemas.js';
 import { taskEventSchema } from '../../../config/contracts/wire/events.js';
 
@@ -66,5 +67,27 @@ describe('the JSON Schemas of the wire contract', () => {
       occurred_at: '2026-11-30T09:00:41.001+09:00',
     };
     expect(taskEventSchema.parse(example)).toEqual(example);
+  });
+
+  it('are what the AsyncAPI document refers to, and every reference in it leads somewhere', () => {
+    const docs = new URL('../../../docs/', import.meta.url);
+    const document: unknown = parse(readFileSync(new URL('asyncapi.yaml', docs), 'utf8'));
+    const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g);
+    const targets = [...new Set([...references].map((match) => match[1] ?? ''))];
+    expect(targets.length).toBeGreaterThan(20);
+    for (const target of targets) {
+      if (!target.startsWith('#/')) {
+        expect(existsSync(new URL(target, docs)), target).toBe(true);
+        continue;
+      }
+      let at: unknown = document;
+      for (const key of target.slice(2).split('/')) {
+        at =
+          typeof at === 'object' && at !== null
+            ? Object.entries(at).find(([name]) => name === key)?.[1]
+            : undefined;
+      }
+      expect(at, target).toBeDefined();
+    }
   });
 });
