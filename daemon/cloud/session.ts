@@ -4,18 +4,17 @@
  * reordered behind the outbox's back (`reconnectPeriod: 0`, `clean: false`).
  */
 import type { Duplex } from 'node:stream';
-import { type IClientOptions, type IPublishPacket, MqttClient } from 'mqtt';
+import { type IPublishPacket, MqttClient } from 'mqtt';
 import { type CancelTimer, type Clock, isoWithOffset } from '../../config/contracts/clock.js';
-import { FrameGuard, MAX_PACKET_BYTES } from './frame-guard.js';
-import { NoStore } from './no-store.js';
+import { clientOptions } from './client-options.js';
+import { FactKeeper } from './facts.js';
+import { FrameGuard } from './frame-guard.js';
 import { StallWatch } from './stall-watch.js';
 import { openTransport } from './transport.js';
 import type { CloudDeps, CloudLink, DownCause, LinkLimits, PublishOutcome, SessionFacts } from './types.js';
 
 /** A connection that lasted this long counts as sound: the back-off starts over after it. */
 const SOUND_MS = 5000;
-/** Commands that the broker may have on their way at once (MQTT 5). */
-const RECEIVE_MAXIMUM = 64;
 /** A refused subscription is tried again after this time. */
 const SUBSCRIBE_RETRY_MS = 30_000;
 const SUBACK_FAILURE = 0x80;
@@ -55,7 +54,6 @@ export class MqttSession implements CloudLink {
   #activity = 0;
   readonly #upListeners = new Set<() => void>();
   readonly #downListeners = new Set<(cause: DownCause) => void>();
-  readonly #factListeners = new Set<(facts: SessionFacts) => void>();
   readonly #counters = {
     mqtt_connects_total: 0,
     mqtt_connect_failures_total: 0,
@@ -66,20 +64,13 @@ export class MqttSession implements CloudLink {
     mqtt_packets_cut_total: 0,
     mqtt_retained_cleared_total: 0,
   };
-  #facts: SessionFacts = {
-    transport_connected: false,
-    subscription_ready: false,
-    transport_transition_at: null,
-    subscription_transition_at: null,
-    last_transition_at: null,
-    last_publish_ack_at: null,
-    last_publish_error: null,
-  };
+  readonly #facts: FactKeeper;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#clock = deps.clock;
     this.#root = `deviceagent/${deps.options.deviceId}`;
+    this.#facts = new FactKeeper(deps.clock);
   }
 
   start(): void {
@@ -126,7 +117,7 @@ export class MqttSession implements CloudLink {
   }
 
   facts(): SessionFacts {
-    return { ...this.#facts };
+    return this.#facts.current();
   }
 
   onUp(listener: () => void): () => void {
@@ -140,8 +131,7 @@ export class MqttSession implements CloudLink {
   }
 
   onFacts(listener: (facts: SessionFacts) => void): () => void {
-    this.#factListeners.add(listener);
-    return () => this.#factListeners.delete(listener);
+    return this.#facts.onChange(listener);
   }
 
   publish(
@@ -162,7 +152,7 @@ export class MqttSession implements CloudLink {
         this.#activity += 1;
         const outcome = outcomeOf(error);
         if (outcome === null) return;
-        if (outcome.kind === 'acknowledged') this.#facts.last_publish_ack_at = this.#clock.now();
+        if (outcome.kind === 'acknowledged') this.#facts.acknowledged();
         else this.noteError(`${topic}: ${outcome.reason}`);
         done(outcome);
       },
@@ -178,7 +168,7 @@ export class MqttSession implements CloudLink {
 
   /** Stands in the facts as `last_publish_error`. */
   noteError(text: string): void {
-    this.#facts.last_publish_error = text.slice(0, 200);
+    this.#facts.error(text);
   }
 
   busy(): number {
@@ -218,7 +208,8 @@ export class MqttSession implements CloudLink {
     const { options } = this.#deps;
     const inner: Duplex = this.#deps.openStream?.() ?? openTransport(options);
     const guard = new FrameGuard(inner);
-    const client = new MqttClient(() => guard, this.#clientOptions());
+    const will = { topic: `${this.#root}/status`, payload: this.#status('offline') };
+    const client = new MqttClient(() => guard, clientOptions(options, this.#deps.networkClock, will));
     const watch = new StallWatch(this.#clock, options.connectTimeoutMs, () =>
       this.drop('the broker did not answer in time'),
     );
@@ -231,43 +222,6 @@ export class MqttSession implements CloudLink {
       error: null,
       watch,
       subscribing: null,
-    };
-  }
-
-  #clientOptions(): IClientOptions {
-    const { options, networkClock } = this.#deps;
-    return {
-      clientId: options.deviceId,
-      protocolId: 'MQTT',
-      protocolVersion: options.protocol === '5' ? 5 : 4,
-      clean: false,
-      reconnectPeriod: 0,
-      resubscribe: false,
-      queueQoSZero: false,
-      outgoingStore: new NoStore(),
-      incomingStore: new NoStore(),
-      keepalive: options.keepaliveS,
-      // A ping each period whatever else is said: cheaper than re-arming a timer on every PUBACK.
-      reschedulePings: false,
-      connectTimeout: options.connectTimeoutMs,
-      timerVariant: clockTimers(networkClock),
-      ...(options.username === null ? {} : { username: options.username }),
-      ...(options.password === null ? {} : { password: options.password }),
-      will: {
-        topic: `${this.#root}/status`,
-        payload: Buffer.from(this.#status('offline')),
-        qos: 1,
-        retain: true,
-      },
-      ...(options.protocol === '5'
-        ? {
-            properties: {
-              sessionExpiryInterval: options.sessionExpiryS,
-              receiveMaximum: RECEIVE_MAXIMUM,
-              maximumPacketSize: MAX_PACKET_BYTES,
-            },
-          }
-        : {}),
     };
   }
 
@@ -296,7 +250,7 @@ export class MqttSession implements CloudLink {
     this.#activity += 1;
     this.#counters.mqtt_connects_total += 1;
     attempt.connectedAt = this.#clock.mono();
-    this.#setFacts({ transport_connected: true });
+    this.#facts.set({ transport_connected: true });
     attempt.client.publish(`${this.#root}/status`, this.#status('online'), { qos: 1, retain: true }, () => {
       if (this.#attempt !== attempt) return;
       this.#activity += 1;
@@ -320,7 +274,7 @@ export class MqttSession implements CloudLink {
       attempt.subscribing = null;
       this.#activity += 1;
       const ready = error === null && (granted ?? []).every(({ qos }) => qos < SUBACK_FAILURE);
-      this.#setFacts({ subscription_ready: ready });
+      this.#facts.set({ subscription_ready: ready });
       if (ready) return;
       this.#deps.log.warn(
         { topic, error: error?.message },
@@ -390,7 +344,7 @@ export class MqttSession implements CloudLink {
     else this.#counters.mqtt_disconnects_total += 1;
     if (connectedAt !== null && this.#clock.mono() - connectedAt >= SOUND_MS) this.#failures = 0;
     this.#deps.log.info({ by: cause.by, reason: cause.reason, code: cause.code }, 'cloud connection ended');
-    this.#setFacts({ transport_connected: false, subscription_ready: false });
+    this.#facts.set({ transport_connected: false, subscription_ready: false });
     if (connectedAt !== null) for (const listener of this.#downListeners) listener(cause);
     if (this.#running) this.#scheduleRetry();
   }
@@ -407,20 +361,6 @@ export class MqttSession implements CloudLink {
     });
   }
 
-  #setFacts(change: { transport_connected?: boolean; subscription_ready?: boolean }): void {
-    const facts = this.#facts;
-    const now = this.#clock.now();
-    const next: SessionFacts = { ...facts, ...change };
-    const transport = next.transport_connected !== facts.transport_connected;
-    const subscription = next.subscription_ready !== facts.subscription_ready;
-    if (!transport && !subscription) return;
-    if (transport) next.transport_transition_at = now;
-    if (subscription) next.subscription_transition_at = now;
-    next.last_transition_at = now;
-    this.#facts = next;
-    for (const listener of this.#factListeners) listener(this.facts());
-  }
-
   #status(state: 'online' | 'offline'): string {
     const { bootId, version } = this.#deps;
     return JSON.stringify({ state, since: isoWithOffset(this.#clock.now()), boot_id: bootId, version });
@@ -432,24 +372,4 @@ function outcomeOf(error: Error | null | undefined): PublishOutcome | null {
   if (error === null || error === undefined) return { kind: 'acknowledged' };
   const code = 'code' in error && typeof error.code === 'number' ? error.code : null;
   return code === null ? null : { kind: 'refused', code, reason: error.message };
-}
-
-/** The library's keepalive on the clock given here instead of on its own timers. */
-function clockTimers(clock: Clock): NonNullable<Exclude<IClientOptions['timerVariant'], string>> {
-  const timers = new Map<number, CancelTimer>();
-  let next = 1;
-  return {
-    set: (fn, ms) => {
-      const id = next++;
-      timers.set(
-        id,
-        clock.every(ms ?? 1, () => fn()),
-      );
-      return id;
-    },
-    clear: (id) => {
-      timers.get(id)?.();
-      timers.delete(id);
-    },
-  };
 }
