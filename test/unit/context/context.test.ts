@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deviceContextV1Schema, deviceContextV2Schema } from '../../../config/contracts/wire/context.js';
@@ -139,6 +140,12 @@ describe('a byte limit', () => {
       expect(trimmed).toEqual(TRIM_ORDER.slice(0, trimmed.length));
       expect(context).toMatchObject({ location: { current_room_id: '2' }, battery: { level: 80 } });
     }
+  });
+
+  it('leaves out in the order that docs/context.md tells', () => {
+    const docs = readFileSync(new URL('../../../docs/context.md', import.meta.url), 'utf8');
+    const listed = docs.split('<!-- trim order -->')[1]?.split('<!-- end -->')[0] ?? '';
+    expect([...listed.matchAll(/`([^`]+)`/g)].map((match) => match[1])).toEqual(TRIM_ORDER);
   });
 
   it('never loses the rooms, the place or the battery, however small it is', async () => {
