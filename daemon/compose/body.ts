@@ -2,6 +2,7 @@
 import type { AmrDriver } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import { TaskFailure } from '../../config/contracts/errors.js';
+import { seededRandom } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 import type { Config } from '../../config/schema.js';
@@ -117,7 +118,8 @@ function inlineBody(client: RtClient, rt: RtConfig, deps: BodyDeps, clock: Clock
     config: rt,
     clock,
     machineClock: deps.wall,
-    random: deps.random,
+    // A generator of its own, as a process of its own would have: the daemon's draws must not change the filter's.
+    random: deps.seed === null ? deps.random : seededRandom(deps.seed),
     pid: process.pid,
     openPort: (_name, port) => openerOf(port, clock, deps.memory),
   });
