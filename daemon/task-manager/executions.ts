@@ -1,8 +1,7 @@
 /** Running methods: starts `run`, watches its time, asks it to stop, and tells once how it came back. */
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
-import type { Ids } from '../../config/contracts/ids.js';
-import type { Log } from '../../config/contracts/log.js';
 import type { MethodSpec, Resource, RunContext } from '../../executors/method.js';
+import type { Defects } from './defects.js';
 import { classifyThrown, type RunResult } from './lifecycle.js';
 import type { Stopping, TaskStage } from './task.js';
 
@@ -32,8 +31,7 @@ export interface ExecutionStart {
 
 interface ExecutionsDeps {
   clock: Clock;
-  ids: Ids;
-  log: Log;
+  defects: Defects;
   host: ExecutionHost;
   progressIntervalMs: number;
 }
@@ -57,7 +55,7 @@ const NOTHING: CancelTimer = () => {};
 export class Executions {
   readonly #deps: ExecutionsDeps;
   readonly #running = new Map<string, Execution>();
-  readonly #counters = { runs: 0, defects: 0, late_results: 0, unproven_stops: 0 };
+  readonly #counters = { runs: 0, late_results: 0, unproven_stops: 0 };
   #onIdle: (() => void)[] = [];
 
   constructor(deps: ExecutionsDeps) {
@@ -157,15 +155,9 @@ export class Executions {
 
   #thrown(taskId: string, execution: Execution, error: unknown): RunResult {
     const { signal } = execution.controller;
-    return classifyThrown(error, signal.aborted ? signal.reason : undefined, () => {
-      const errorId = this.#deps.ids.make('err');
-      this.#counters.defects++;
-      this.#deps.log.error(
-        { errorId, taskId, method: execution.spec.name, error: stackOf(error) },
-        'a method failed in a way that it should not: its task ends INTERNAL_ERROR',
-      );
-      return errorId;
-    });
+    return classifyThrown(error, signal.aborted ? signal.reason : undefined, () =>
+      this.#deps.defects.record(error, { taskId, method: execution.spec.name, where: 'run' }),
+    );
   }
 
   #end(taskId: string, execution: Execution, result: RunResult): void {
@@ -212,8 +204,4 @@ export class Executions {
     progress.waiting = true;
     progress.cancel = clock.after(wait, report);
   }
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -2,6 +2,7 @@
 import { Refusal, TaskFailure } from '../../config/contracts/errors.js';
 import { TASK_REASONS, type TaskReason } from '../../config/contracts/reason-codes.js';
 import { type Completion, type MethodSpec, StoppedWithProof } from '../../executors/method.js';
+import { defectMessage } from './defects.js';
 import type { Outcome, Stopping } from './task.js';
 import type { TaskState } from './types.js';
 
@@ -173,7 +174,7 @@ export function stoppedOutcome(stopping: Stopping, evidence: Record<string, unkn
 }
 
 export function defect(errorId: string): Outcome {
-  return failure('INTERNAL_ERROR', `internal error ${errorId}: details are in the log`);
+  return failure('INTERNAL_ERROR', defectMessage(errorId));
 }
 
 function kept(outcome: Outcome): Conclusion {

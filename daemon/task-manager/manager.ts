@@ -1,6 +1,7 @@
 /** Puts the TaskManager together: single tasks, workflows on top of them, and what a restart does. */
 import { Refusal } from '../../config/contracts/errors.js';
 import { methodsByName } from './admission.js';
+import { Defects } from './defects.js';
 import { DEFAULT_TASK_MANAGER_LIMITS, type TaskManagerDeps, type TaskManagerHandle } from './deps.js';
 import { recover } from './recovery.js';
 import { toRecord } from './task.js';
@@ -16,9 +17,10 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
   const limits = { ...DEFAULT_TASK_MANAGER_LIMITS, ...deps.limits };
   const methods = methodsByName(deps.methods);
   const events = new TaskEvents(deps.store, deps.outbox, deps.clock);
-  const core = new TaskCore({ ...deps, methods, events, limits });
+  const defects = new Defects(deps.ids, deps.log);
+  const core = new TaskCore({ ...deps, methods, events, defects, limits });
   const compile = { methods, resolveCapability: deps.resolveCapability };
-  const engine = new WorkflowEngine({ ...deps, core, events, limits, compile });
+  const engine = new WorkflowEngine({ ...deps, core, events, defects, limits, compile });
   deps.store.participate({ failed: () => core.pumpLater() });
 
   let accepting = false;

@@ -1,24 +1,18 @@
 /** The life of single tasks: admission, start, stop and the one end. Workflows stand on top of it. */
 import { isRefusal, Refusal } from '../../config/contracts/errors.js';
-import type { TaskReason } from '../../config/contracts/reason-codes.js';
-import type { Source } from '../../config/contracts/wire/events.js';
 import type { MethodSpec } from '../../executors/method.js';
 import { StoreError } from '../store/store-error.js';
 import { type Admitted, admit, type Methods, requestOf } from './admission.js';
+import { compensationOf, triesAgain } from './after-failure.js';
+import { type Candidate, Candidates, contender } from './candidates.js';
 import type { Contender } from './conflicts.js';
+import { type Defects, tolerateStore } from './defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from './deps.js';
 import { Executions } from './executions.js';
 import { Leases } from './leases.js';
-import {
-  conclude,
-  defect,
-  failure,
-  isRetryable,
-  type RunResult,
-  refusedOutcome,
-  stoppedOutcome,
-} from './lifecycle.js';
+import { conclude, defect, failure, type RunResult, refusedOutcome, stoppedOutcome } from './lifecycle.js';
 import { Scheduler } from './scheduler.js';
+import { StopSources } from './stop-sources.js';
 import {
   claimsResource,
   neverStarted,
@@ -32,32 +26,24 @@ import {
 import { detailOf, subjectOf, type TaskEvents } from './task-events.js';
 import { TaskTable } from './task-table.js';
 import type { Canceller, SubmitTask, TaskRecord } from './types.js';
-import { rankOf, type Waiting } from './waiting-room.js';
+import type { Waiting } from './waiting-room.js';
 
 /** What the workflow engine wants to know of the tasks it owns; called inside the running `write`. */
 export interface OwnerHooks {
-  /** Right before it would start after it had to wait; a text: it must not start any more, and why. */
+  /** Right before it would start after it had to wait; a message: it must not start any more, and why. */
   beforeStart(row: TaskRow): { skip: boolean; message: string } | null;
   started(row: TaskRow): void;
   waiting(row: TaskRow, why: string): void;
   ended(row: TaskRow): void;
 }
 
-/** A task that is not over, with what its method made of its params. */
-interface Candidate extends Waiting {
-  spec: MethodSpec;
-  params: unknown;
-}
-
 export interface TaskCoreDeps
   extends Pick<TaskManagerDeps, 'store' | 'outbox' | 'clock' | 'ids' | 'log' | 'emergencyCut'> {
   methods: Methods;
   events: TaskEvents;
+  defects: Defects;
   limits: TaskManagerLimits;
 }
-
-/** Puts a task before everyone who has only priority and age. */
-const TURN_AT_ONCE = 1_000_000;
 
 export class TaskCore {
   readonly table: TaskTable;
@@ -65,9 +51,8 @@ export class TaskCore {
   readonly executions: Executions;
   readonly leases: Leases;
   readonly #d: TaskCoreDeps;
-  readonly #candidates = new Map<string, Candidate>();
-  /** Stops that went another way than through a task: by which source a stopping method was last started. */
-  readonly #stoppedBy = new Map<string, { source: Source; at: number }>();
+  readonly #candidates: Candidates;
+  readonly #stops = new StopSources();
   readonly #counters = { submitted: 0, refused: 0, emergency_cuts: 0, store_retries: 0 };
   #hooks: OwnerHooks = { beforeStart: () => null, started() {}, waiting() {}, ended() {} };
   #closing = false;
@@ -77,6 +62,7 @@ export class TaskCore {
     this.#d = deps;
     this.table = new TaskTable(deps.store, deps.log, deps.limits.keepEndedTasks);
     this.leases = new Leases(deps.store);
+    this.#candidates = new Candidates(deps.store, deps.limits.ageingMsPerPoint);
     this.scheduler = new Scheduler({
       store: deps.store,
       now: () => deps.clock.now(),
@@ -88,7 +74,8 @@ export class TaskCore {
       },
     });
     this.executions = new Executions({
-      ...deps,
+      clock: deps.clock,
+      defects: deps.defects,
       progressIntervalMs: deps.limits.progressIntervalMs,
       host: {
         ended: (taskId, result, stopping) => this.#ended(taskId, result, stopping),
@@ -106,6 +93,7 @@ export class TaskCore {
     return {
       ...this.#counters,
       ...this.executions.counters(),
+      defects: this.#d.defects.count,
       live: this.table.liveCount(),
       queued: this.scheduler.waitingCount,
     };
@@ -116,9 +104,9 @@ export class TaskCore {
     try {
       return this.#d.store.write(() => {
         if (!this.#d.outbox.hasRoom()) throw busy('the outbox is full');
-        const admitted = admit(this.#d.methods, submit.method, submit.params, this.#now());
+        const admitted = this.admit(submit.method, submit.params);
         const request = requestOf(submit, admitted);
-        this.#checkRoom(request, admitted);
+        this.#checkRoom(request, admitted.spec);
         const row = this.create(request);
         this.enqueue(row, admitted);
         this.#counters.submitted++;
@@ -141,16 +129,11 @@ export class TaskCore {
       this.#dryRun(row, admitted);
       return;
     }
-    const candidate = this.#candidate(row, admitted);
-    this.#remember(candidate);
-    this.scheduler.add(candidate);
+    this.scheduler.add(this.#candidates.add(row, admitted));
     this.scheduler.pump();
   }
 
-  /**
-   * Puts a PENDING task (back) into its line, or ends it when its method does not take it any more. Inside a
-   * `write`.
-   */
+  /** Puts a PENDING task (back) into its line, or ends it when its method refuses it by now. Inside a `write`. */
   takeUp(row: TaskRow): void {
     try {
       this.enqueue(row, this.admit(row.request.method, row.request.params));
@@ -165,6 +148,7 @@ export class TaskCore {
     this.scheduler.remove(taskId);
   }
 
+  /** Throws `Refusal`. */
   admit(method: string, params: Record<string, unknown>): Admitted {
     return admit(this.#d.methods, method, params, this.#now());
   }
@@ -176,27 +160,26 @@ export class TaskCore {
     if (!row.request.cancellable && by !== 'SYSTEM') {
       throw new Refusal('ILLEGAL_STATE', `task ${taskId} was submitted as not cancellable`, 'task_id');
     }
-    const reason = `CANCELLED_BY_${by}` as const;
-    this.#d.store.write(() => this.#requestStop(row, stopFor('CANCELLED', reason, 'cancelled on request')));
+    const stopping = cancelled(`CANCELLED_BY_${by}`, 'cancelled on request');
+    this.#d.store.write(() => this.#requestStop(row, stopping));
   }
 
   /** Everything that holds `motion` ends FAILED EMERGENCY_STOP once its stop is proven. */
   emergencyStop(message: string, observedAtMs: number): void {
     for (const row of this.table.live()) {
-      const candidate = this.#candidates.get(row.taskId);
-      if (row.state !== 'STARTED' || candidate === undefined) continue;
-      if (!claimsResource(candidate.claims, 'motion')) continue;
-      this.#stopWhateverTheStore(row, stopFor('FAILED', 'EMERGENCY_STOP', message, observedAtMs));
+      const claims = this.#candidates.get(row.taskId)?.claims ?? [];
+      if (row.state !== 'STARTED' || !claimsResource(claims, 'motion')) continue;
+      this.#stopWhateverTheStore(row, { as: 'FAILED', reason: 'EMERGENCY_STOP', message, observedAtMs });
     }
   }
 
   record(taskId: string): TaskRecord {
     const row = this.table.get(taskId);
-    if (row === null) throw new Refusal('NOT_FOUND', `there is no task ${taskId}`, 'task_id');
+    if (row === null) throw this.#notLive(taskId);
     return toRecord(row, this.executions.stage(taskId));
   }
 
-  /** Ends a task for a reason other than its run. Inside a `write`. */
+  /** Ends a task for another reason than its run. Inside a `write`. */
   end(row: TaskRow, outcome: Outcome): void {
     this.#settle(row, outcome);
   }
@@ -222,44 +205,22 @@ export class TaskCore {
     this.#d.clock.after(this.#d.limits.storeRetryMs, () => {
       this.#pumpArmed = false;
       this.#counters.store_retries++;
-      this.#tolerateStore(() => this.#d.store.write(() => this.scheduler.pumpAll()));
+      tolerateStore(() => this.#d.store.write(() => this.scheduler.pumpAll()));
     });
   }
 
-  #checkRoom(request: TaskRequest, { spec }: Admitted): void {
-    const { limits } = this.#d;
-    if (this.table.liveCount() >= limits.maxLive)
-      throw busy(`${limits.maxLive} tasks are waiting or running`);
-    const { queueKey } = request;
-    if (request.executionMode === 'QUEUED' && this.scheduler.lineLength(queueKey) >= limits.maxQueued) {
-      throw busy(`${limits.maxQueued} tasks are waiting in queue ${queueKey}`);
+  #checkRoom(request: TaskRequest, spec: MethodSpec): void {
+    const { maxLive, maxQueued } = this.#d.limits;
+    if (this.table.liveCount() >= maxLive) throw busy(`${maxLive} tasks are waiting or running`);
+    const { queueKey, executionMode } = request;
+    if (executionMode === 'QUEUED' && this.scheduler.lineLength(queueKey) >= maxQueued) {
+      throw busy(`${maxQueued} tasks are waiting in queue ${queueKey}`);
     }
-    if (request.executionMode !== 'IMMEDIATE' || request.dryRun) return;
+    if (executionMode !== 'IMMEDIATE' || request.dryRun) return;
     const plan = this.scheduler.plan(contender('new', request, spec));
     if (plan.do === 'wait') {
       throw new Refusal('RESOURCE_BUSY', `${spec.name} cannot start now: ${plan.why}`, 'executionMode');
     }
-  }
-
-  #candidate(row: TaskRow, { spec, params }: Admitted): Candidate {
-    const { request } = row;
-    const ahead = request.executionMode === 'IMMEDIATE' || row.attempt > 1 ? TURN_AT_ONCE : 0;
-    return {
-      ...contender(row.taskId, request, spec),
-      n: row.n,
-      rank: rankOf(request.priority + ahead, row.createdAt, this.#d.limits.ageingMsPerPoint),
-      spec,
-      params,
-    };
-  }
-
-  #remember(candidate: Candidate): void {
-    const before = this.#candidates.get(candidate.taskId);
-    this.#candidates.set(candidate.taskId, candidate);
-    this.#d.store.onUndo(() => {
-      if (before === undefined) this.#candidates.delete(candidate.taskId);
-      else this.#candidates.set(candidate.taskId, before);
-    });
   }
 
   /** Schema and admission were checked; what is left is whether it could start now. */
@@ -279,7 +240,7 @@ export class TaskCore {
   #start(item: Waiting): void {
     const row = this.table.getLive(item.taskId);
     const candidate = this.#candidates.get(item.taskId);
-    if (row === null || candidate === undefined) throw new Error(`task ${item.taskId} is not waiting`);
+    if (row === null || candidate === null) throw new Error(`task ${item.taskId} is not waiting`);
     const refused = this.#refusedAtStart(row, candidate);
     if (refused !== null) {
       this.#settle(row, refused);
@@ -289,7 +250,7 @@ export class TaskCore {
     const started = this.table.transition(row.taskId, 'STARTED', { startedAt: this.#now() });
     if (row.request.role !== null) this.#hooks.started(started);
     this.#d.events.publish('STARTED', subjectOf(started), {});
-    this.#stoppedBy.set(candidate.method, { source: row.request.source, at: this.#now() });
+    this.#stops.started(started);
     this.#d.store.onUndo(() => this.pumpLater());
     this.#d.store.afterCommit(() => this.#begin(started, candidate));
   }
@@ -298,8 +259,7 @@ export class TaskCore {
     const gate = row.request.role === null ? null : this.#hooks.beforeStart(row);
     if (gate === null) return this.#precondition(spec, params);
     if (!gate.skip) return failure('STATE_CONDITION_FAILED', gate.message);
-    const stopping = stopFor('CANCELLED', 'CANCELLED_BY_SYSTEM', gate.message);
-    return stoppedOutcome(stopping, neverStarted(this.#now()));
+    return stoppedOutcome(cancelled('CANCELLED_BY_SYSTEM', gate.message), neverStarted(this.#now()));
   }
 
   #precondition(spec: MethodSpec, params: unknown): Outcome | null {
@@ -308,7 +268,7 @@ export class TaskCore {
       return null;
     } catch (error) {
       if (isRefusal(error)) return refusedOutcome(error);
-      return defect(this.#logDefect(error, spec.name, 'precondition'));
+      return defect(this.#d.defects.record(error, { method: spec.name, where: 'precondition' }));
     }
   }
 
@@ -339,21 +299,20 @@ export class TaskCore {
   #preempt(victim: Contender, by: Waiting): void {
     const row = this.table.getLive(victim.taskId);
     if (row === null || row.state !== 'STARTED') return;
-    const message = `${by.method} ${by.taskId} took its place`;
-    this.#requestStop(row, stopFor('CANCELLED', 'PREEMPTED', message));
+    this.#requestStop(row, cancelled('PREEMPTED', `${by.method} ${by.taskId} took its place`));
   }
 
   #timedOut(taskId: string): void {
     const row = this.table.getLive(taskId);
     if (row === null || row.state !== 'STARTED') return;
     const message = `${row.request.method} was not done within ${row.request.timeoutMs} ms`;
-    this.#stopWhateverTheStore(row, stopFor('FAILED', 'TIMEOUT', message));
+    this.#stopWhateverTheStore(row, { as: 'FAILED', reason: 'TIMEOUT', message, observedAtMs: null });
   }
 
   #progressed(taskId: string, { stage, progress }: TaskStage): void {
     const row = this.table.getLive(taskId);
     if (row === null) return;
-    this.#tolerateStore(() => this.#d.events.progress(subjectOf(row), stage, progress));
+    tolerateStore(() => this.#d.events.progress(subjectOf(row), stage, progress));
   }
 
   /** The stop itself waits for nothing; the row follows in the running `write`. The first request counts. */
@@ -369,28 +328,22 @@ export class TaskCore {
 
   /** A stop that has to happen even when it cannot be stored: the intention then lives in memory. */
   #stopWhateverTheStore(row: TaskRow, stopping: Stopping): void {
-    this.#tolerateStore(() => this.#d.store.write(() => this.#requestStop(row, stopping)));
+    tolerateStore(() => this.#d.store.write(() => this.#requestStop(row, stopping)));
     this.executions.requestStop(row.taskId, stopping.message, stopping);
   }
 
   #ended(taskId: string, result: RunResult, stopping: Stopping | null): void {
     const row = this.table.getLive(taskId);
     const candidate = this.#candidates.get(taskId);
-    if (row === null || candidate === undefined) return;
+    if (row === null || candidate === null) return;
     const wanted = stopping ?? row.stopping;
     // Stopped because the daemon stops: the next start decides what becomes of it.
     if (this.#closing && wanted === null && result.kind !== 'completed') return;
-    const reason = this.#whoStopped(row, candidate.spec);
-    const { outcome, cut } = conclude(result, wanted, candidate.spec, reason, this.#now());
+    const { spec } = candidate;
+    const reason = this.#stops.reasonFor(row, spec);
+    const { outcome, cut } = conclude(result, wanted, spec, reason, this.#now());
     if (cut) this.#cut(outcome.message ?? 'a stop was not proven');
     this.#settleUntilStored(row, outcome);
-  }
-
-  #whoStopped(row: TaskRow, spec: MethodSpec): TaskReason {
-    const stop = spec.cancel === null ? undefined : this.#stoppedBy.get(spec.cancel.method);
-    if (stop === undefined || stop.at < (row.startedAt ?? 0)) return 'CANCELLED_BY_SYSTEM';
-    if (stop.source === 'CLOUD') return 'CANCELLED_BY_CLOUD';
-    return PEOPLE.has(stop.source) ? 'CANCELLED_BY_USER' : 'CANCELLED_BY_SYSTEM';
   }
 
   #cut(why: string): void {
@@ -399,7 +352,7 @@ export class TaskCore {
     try {
       this.#d.emergencyCut(why);
     } catch (error) {
-      this.#logDefect(error, 'emergencyCut', 'call');
+      this.#d.defects.record(error, { where: 'emergencyCut' });
     }
   }
 
@@ -407,33 +360,34 @@ export class TaskCore {
   #settleUntilStored({ taskId, attempt }: TaskRow, outcome: Outcome): void {
     const row = this.table.getLive(taskId);
     if (row === null || row.attempt !== attempt || row.state === 'PENDING') return;
-    this.#tolerateStore(() =>
-      this.#d.store.write(() => {
-        this.#d.store.onUndo(() => {
+    const { store, clock, limits, defects } = this.#d;
+    try {
+      store.write(() => {
+        store.onUndo(() => {
           this.#counters.store_retries++;
-          this.#d.clock.after(this.#d.limits.storeRetryMs, () => this.#settleUntilStored(row, outcome));
+          clock.after(limits.storeRetryMs, () => this.#settleUntilStored(row, outcome));
         });
         this.#settle(row, outcome);
-      }),
-    );
+      });
+    } catch (error) {
+      // The way back above has armed the next try.
+      if (!(error instanceof StoreError)) defects.record(error, { taskId, where: 'end of a task' });
+    }
   }
 
+  /** The one place where a task ends. Inside a `write`. */
   #settle(row: TaskRow, outcome: Outcome): void {
     const candidate = this.#candidates.get(row.taskId);
-    if (this.#triesAgain(row, outcome) && candidate !== undefined) {
-      this.#leaveWork(candidate);
+    if (candidate !== null) this.#leaveWork(candidate);
+    if (candidate !== null && triesAgain(row, outcome)) {
       this.again(row, candidate);
       return;
     }
-    const change = { endedAt: this.#now(), outcome };
-    const ended = this.table.transition(row.taskId, outcome.event, change);
-    if (candidate !== undefined) {
-      this.#leaveWork(candidate);
-      this.#forget(candidate);
-    }
+    const ended = this.table.transition(row.taskId, outcome.event, { endedAt: this.#now(), outcome });
+    this.#candidates.remove(row.taskId);
     this.#d.events.publish(outcome.event, subjectOf(ended), detailOf(outcome));
     if (row.request.role !== null) this.#hooks.ended(ended);
-    else this.#compensate(ended, candidate?.spec ?? this.#d.methods.get(row.request.method) ?? null);
+    else this.#compensate(ended);
     this.scheduler.pump();
   }
 
@@ -443,43 +397,16 @@ export class TaskCore {
     this.scheduler.ended(candidate);
   }
 
-  #forget(candidate: Candidate): void {
-    this.#candidates.delete(candidate.taskId);
-    this.#d.store.onUndo(() => {
-      this.#candidates.set(candidate.taskId, candidate);
-    });
-  }
-
-  /** `failurePolicy` RETRY of a task on its own: once more. The steps of workflows have their own budget. */
-  #triesAgain(row: TaskRow, outcome: Outcome): boolean {
-    const { failurePolicy, role } = row.request;
-    if (role !== null || failurePolicy !== 'RETRY' || outcome.event !== 'FAILED' || row.attempt > 1)
-      return false;
-    return row.startedAt !== null && outcome.reason !== null && isRetryable(outcome.reason);
-  }
-
-  /** A task on its own that had begun and failed runs its compensation, if that was asked for or it was cut short. */
-  #compensate(row: TaskRow, spec: MethodSpec | null): void {
-    const { request, outcome } = row;
-    if (outcome?.event !== 'FAILED' || row.startedAt === null || request.role === 'compensation') return;
-    if (request.failurePolicy !== 'COMPENSATE' && outcome.reason !== 'RESTARTED') return;
-    const method = request.compensationMethod ?? spec?.compensation?.method ?? null;
-    if (method === null) return;
-    const params = method === spec?.compensation?.method ? spec.compensation.params : {};
+  #compensate(row: TaskRow): void {
+    const submit = compensationOf(row, this.#d.methods.get(row.request.method) ?? null);
+    if (submit === null) return;
     try {
-      const admitted = this.admit(method, params);
-      const submit: SubmitTask = {
-        method,
-        params,
-        task: { priority: request.priority, traceId: request.traceId },
-        source: request.source,
-        legacy: false,
-        correlationId: request.correlationId,
-      };
+      const admitted = this.admit(submit.method, submit.params);
       this.enqueue(this.create(requestOf(submit, admitted)), admitted);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      this.#d.log.warn({ taskId: row.taskId, method, why: error.message }, 'a compensation cannot be run');
+      const { taskId } = row;
+      this.#d.log.warn({ taskId, method: submit.method, why: error.message }, 'a compensation cannot be run');
     }
   }
 
@@ -489,49 +416,13 @@ export class TaskCore {
     return new Refusal('ILLEGAL_STATE', `task ${taskId} is ${row.state} already`, 'task_id');
   }
 
-  /** The store says no: counted and logged there, and tried again by whoever has to. */
-  #tolerateStore(fn: () => void): void {
-    try {
-      fn();
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-    }
-  }
-
-  #logDefect(error: unknown, method: string, where: string): string {
-    const errorId = this.#d.ids.make('err');
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#d.log.error({ errorId, method, where, error: text }, 'a defect: the task ends INTERNAL_ERROR');
-    return errorId;
-  }
-
   #now(): number {
     return Math.round(this.#d.clock.now());
   }
 }
 
-const PEOPLE: ReadonlySet<Source> = new Set<Source>(['VOICE', 'APP', 'LOCAL']);
-
-function contender(taskId: string, request: TaskRequest, spec: MethodSpec): Contender {
-  return {
-    taskId,
-    method: spec.name,
-    claims: spec.resources,
-    priority: request.priority,
-    queueKey: request.queueKey,
-    executionMode: request.executionMode,
-    preemptPolicy: request.preemptPolicy,
-    cancellable: request.cancellable,
-  };
-}
-
-function stopFor(
-  as: Stopping['as'],
-  reason: TaskReason,
-  message: string,
-  observedAtMs: number | null = null,
-): Stopping {
-  return { as, reason, message, observedAtMs };
+function cancelled(reason: Stopping['reason'], message: string): Stopping {
+  return { as: 'CANCELLED', reason, message, observedAtMs: null };
 }
 
 function busy(what: string): Refusal {

@@ -1,7 +1,7 @@
 /** Carries workflows out: asks `nextMove` what is next, and does it in the store's transaction. */
 import { Refusal } from '../../../config/contracts/errors.js';
 import type { WorkflowDocument } from '../../../config/contracts/wire/workflow.js';
-import { StoreError } from '../../store/store-error.js';
+import { type Defects, tolerateStore } from '../defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from '../deps.js';
 import type { TaskRow } from '../task.js';
 import type { OwnerHooks, TaskCore } from '../task-core.js';
@@ -15,7 +15,8 @@ import type { Ending, StepPlan, Workflow, WorkflowRequest } from './types.js';
 import { WorkflowTable } from './workflow-table.js';
 
 export interface EngineDeps
-  extends Pick<TaskManagerDeps, 'store' | 'outbox' | 'timers' | 'clock' | 'ids' | 'log' | 'context'> {
+  extends Pick<TaskManagerDeps, 'store' | 'outbox' | 'timers' | 'clock' | 'log' | 'context'> {
+  defects: Defects;
   core: TaskCore;
   events: TaskEvents;
   limits: TaskManagerLimits;
@@ -235,12 +236,8 @@ export class WorkflowEngine implements OwnerHooks {
 
   #keepLooking(): void {
     this.#stopLooking ??= this.#d.clock.every(this.#d.limits.conditionPollMs, () => {
-      try {
-        this.look();
-      } catch (error) {
-        // The condition still holds at the next look, or it does not.
-        if (!(error instanceof StoreError)) throw error;
-      }
+      // What cannot be stored now still holds at the next look, or it does not.
+      tolerateStore(() => this.look());
     });
   }
 

@@ -1,10 +1,10 @@
 /** What happens to single steps: waiting, starting, ending, trying again, being undone. */
 
 import { isRefusal } from '../../../config/contracts/errors.js';
-import type { Log } from '../../../config/contracts/log.js';
 import type { TaskReason } from '../../../config/contracts/reason-codes.js';
 import { StoreError } from '../../store/store-error.js';
 import { requestOf } from '../admission.js';
+import { type Defects, defectMessage } from '../defects.js';
 import type { TaskManagerDeps } from '../deps.js';
 import { isRetryable, refusedOutcome } from '../lifecycle.js';
 import type { TaskRow } from '../task.js';
@@ -18,8 +18,8 @@ import { MissingOutput, renderParams } from './templates.js';
 import type { Ending, StepPlan, StepStatus, Workflow } from './types.js';
 import type { WorkflowTable } from './workflow-table.js';
 
-export interface StepsDeps extends Pick<TaskManagerDeps, 'timers' | 'clock' | 'ids' | 'context'> {
-  log: Log;
+export interface StepsDeps extends Pick<TaskManagerDeps, 'timers' | 'clock' | 'log' | 'context'> {
+  defects: Defects;
   table: WorkflowTable;
   core: TaskCore;
   events: TaskEvents;
@@ -181,7 +181,7 @@ export class Steps {
     try {
       return this.#d.context();
     } catch (error) {
-      this.#defect(error, 'context');
+      this.#d.defects.record(error, { where: 'context of a condition' });
       return {};
     }
   }
@@ -243,15 +243,8 @@ export class Steps {
       const { reason, observedAtMs } = refusedOutcome(error);
       return { reason: reason ?? 'CAPABILITY_UNAVAILABLE', message: error.message, observedAtMs };
     }
-    const message = `internal error ${this.#defect(error, 'admit')}: details are in the log`;
-    return { reason: 'INTERNAL_ERROR', message };
-  }
-
-  #defect(error: unknown, where: string): string {
-    const errorId = this.#d.ids.make('err');
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#d.log.error({ errorId, where, error: text }, 'a defect met a workflow');
-    return errorId;
+    const errorId = this.#d.defects.record(error, { where: 'admission of a step' });
+    return { reason: 'INTERNAL_ERROR', message: defectMessage(errorId) };
   }
 
   #failed(

@@ -1,0 +1,73 @@
+/** Tasks that are not over, with what their methods made of their params; follows the store's transactions. */
+import type { MethodSpec } from '../../executors/method.js';
+import type { Store } from '../store/store.js';
+import type { Admitted } from './admission.js';
+import type { Contender } from './conflicts.js';
+import type { TaskRequest, TaskRow } from './task.js';
+import { rankOf, type Waiting } from './waiting-room.js';
+
+export interface Candidate extends Waiting {
+  spec: MethodSpec;
+  params: unknown;
+}
+
+/** Puts a task before everyone who has only priority and age. */
+const TURN_AT_ONCE = 1_000_000;
+
+export function contender(taskId: string, request: TaskRequest, spec: MethodSpec): Contender {
+  return {
+    taskId,
+    method: spec.name,
+    claims: spec.resources,
+    priority: request.priority,
+    queueKey: request.queueKey,
+    executionMode: request.executionMode,
+    preemptPolicy: request.preemptPolicy,
+    cancellable: request.cancellable,
+  };
+}
+
+export class Candidates {
+  readonly #store: Store;
+  readonly #ageingMsPerPoint: number;
+  readonly #byId = new Map<string, Candidate>();
+
+  constructor(store: Store, ageingMsPerPoint: number) {
+    this.#store = store;
+    this.#ageingMsPerPoint = ageingMsPerPoint;
+  }
+
+  get(taskId: string): Candidate | null {
+    return this.#byId.get(taskId) ?? null;
+  }
+
+  /** IMMEDIATE tasks, and those that ran before, do not stand in line behind others. */
+  add(row: TaskRow, { spec, params }: Admitted): Candidate {
+    const { request } = row;
+    const ahead = request.executionMode === 'IMMEDIATE' || row.attempt > 1 ? TURN_AT_ONCE : 0;
+    const candidate: Candidate = {
+      ...contender(row.taskId, request, spec),
+      n: row.n,
+      rank: rankOf(request.priority + ahead, row.createdAt, this.#ageingMsPerPoint),
+      spec,
+      params,
+    };
+    this.#put(row.taskId, candidate);
+    return candidate;
+  }
+
+  remove(taskId: string): void {
+    this.#put(taskId, null);
+  }
+
+  #put(taskId: string, candidate: Candidate | null): void {
+    const before = this.get(taskId);
+    this.#replace(taskId, candidate);
+    this.#store.onUndo(() => this.#replace(taskId, before));
+  }
+
+  #replace(taskId: string, candidate: Candidate | null): void {
+    if (candidate === null) this.#byId.delete(taskId);
+    else this.#byId.set(taskId, candidate);
+  }
+}

@@ -1,0 +1,24 @@
+/** Who is behind a stop that came another way than through the task itself: by `stopMove`, for instance. */
+import type { TaskReason } from '../../config/contracts/reason-codes.js';
+import type { Source } from '../../config/contracts/wire/events.js';
+import type { MethodSpec } from '../../executors/method.js';
+import type { TaskRow } from './task.js';
+
+const PEOPLE: ReadonlySet<Source> = new Set<Source>(['VOICE', 'APP', 'LOCAL']);
+
+export class StopSources {
+  readonly #lastStart = new Map<string, { source: Source; at: number }>();
+
+  /** Any method may be the stopping one of another. */
+  started(row: TaskRow): void {
+    this.#lastStart.set(row.request.method, { source: row.request.source, at: row.startedAt ?? 0 });
+  }
+
+  /** The reason for a run that was stopped although its task was not asked to stop. */
+  reasonFor(row: TaskRow, spec: Pick<MethodSpec, 'cancel'>): TaskReason {
+    const stop = spec.cancel === null ? undefined : this.#lastStart.get(spec.cancel.method);
+    if (stop === undefined || stop.at < (row.startedAt ?? 0)) return 'CANCELLED_BY_SYSTEM';
+    if (stop.source === 'CLOUD') return 'CANCELLED_BY_CLOUD';
+    return PEOPLE.has(stop.source) ? 'CANCELLED_BY_USER' : 'CANCELLED_BY_SYSTEM';
+  }
+}
