@@ -109,9 +109,11 @@ async function untilOver(
   const told = tellStory({
     cloud,
     world: () => session.world.view(),
+    roomName: (id) => session.world.layout.rooms.find((room) => room.id === id)?.name ?? null,
     clock: session.clock,
     wall,
     goal: MAIN_JOB,
+    columns: process.stdout.columns ?? 160,
     print: (line) => terminal.print(line),
     live: (line) => terminal.live(line),
   });

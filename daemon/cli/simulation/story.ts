@@ -5,6 +5,7 @@
 import { type Clock, delay } from '../../../config/contracts/clock.js';
 import type { CloudReport, PushedWorkflow, ReceivedEvent, SimCloud } from '../../../simulator/cloud/types.js';
 import type { WorldView } from '../../../simulator/types.js';
+import { cutToWidth, displayWidth } from '../display-width.js';
 import { textTable } from '../text-table.js';
 
 export const MAIN_JOB = '거실로 갔다가 안방으로 이동해서 청정해줘';
@@ -12,11 +13,15 @@ export const MAIN_JOB = '거실로 갔다가 안방으로 이동해서 청정해
 export interface StoryOptions {
   cloud: SimCloud;
   world(): WorldView;
+  /** The name of a room; null for what is no room's id. */
+  roomName(id: string): string | null;
   /** Robot time. */
   clock: Clock;
   /** Real time: how often the live line is drawn. */
   wall: Clock;
   goal: string;
+  /** Columns of the terminal. */
+  columns: number;
   /** Finished lines. */
   print(line: string): void;
   /** The line that is drawn over and over; the empty string clears it. */
@@ -105,17 +110,22 @@ class Teller {
   readonly #pushed: PushedWorkflow;
   readonly #startedAt: number;
   readonly #steps = new Map<string, StepStory>();
-  #now = '';
+  readonly #unsubscribe: (() => void)[];
   #drawnAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: StoryOptions, pushed: PushedWorkflow, startedAt: number) {
     this.#options = options;
     this.#pushed = pushed;
     this.#startedAt = startedAt;
+    this.#unsubscribe = [
+      options.cloud.onEvent((event) => this.#onEvent(event)),
+      options.cloud.onProgress((event) => this.#onProgress(event)),
+    ];
     for (const step of pushed.document.steps) {
       this.#steps.set(step.step_id, {
         stepId: step.step_id,
-        method: `${step.method ?? step.capability ?? '?'} ${briefParams(step.params ?? {})}`.trim(),
+        method:
+          `${step.method ?? step.capability ?? '?'} ${briefParams(step.params ?? {}, options.roomName)}`.trim(),
         startedMs: null,
         endedMs: null,
         outcome: '',
@@ -125,22 +135,21 @@ class Teller {
   }
 
   async untilEnd(): Promise<ReceivedEvent | null> {
-    const { cloud, clock, live } = this.#options;
-    const stopEvents = cloud.onEvent((event) => this.#onEvent(event));
-    const stopProgress = cloud.onProgress((event) => this.#onProgress(event));
+    const { clock, live } = this.#options;
     let cancel: () => void = () => {};
     const tooLate = new Promise<null>((resolve) => {
       cancel = clock.after(JOB_MS, () => resolve(null));
     });
     const ended = await Promise.race([this.#pushed.ended, tooLate]);
     cancel();
-    stopEvents();
-    stopProgress();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     live('');
     return ended;
   }
 
   stepTable(): string {
+    const used = Math.max(...[...this.#steps.values()].map((s) => displayWidth(s.method)));
+    const room = Math.max(20, this.#options.columns - used - 48);
     const seconds = (ms: number | null) => (ms === null ? null : ((ms - this.#startedAt) / 1000).toFixed(1));
     return textTable(
       ['step', 'method', 'from s', 'to s', 'end', 'evidence'],
@@ -150,7 +159,7 @@ class Teller {
         seconds(s.startedMs),
         seconds(s.endedMs),
         s.outcome,
-        s.evidence,
+        cut(s.evidence, room),
       ]),
     );
   }
@@ -170,20 +179,20 @@ class Teller {
       step.endedMs = at;
       step.outcome = event.reasonCode === null ? event.event : `${event.event} ${event.reasonCode}`;
       step.evidence = briefEvidence(event.evidence);
-      this.#say(`${step.stepId}  ${step.outcome}  ${step.evidence}`);
+      this.#say(cut(`${step.stepId}  ${step.outcome}  ${step.evidence}`, this.#options.columns - 10));
     }
   }
 
   #onProgress(event: Record<string, unknown>): void {
     if (event.workflow_id !== this.#pushed.document.workflow_id) return;
     const stage = typeof event.domain_stage === 'string' ? event.domain_stage : '';
-    this.#now = `${event.step_id ?? ''}  ${stage}  ${briefValues(event.progress)}`;
+    const now = `${event.step_id ?? ''}  ${stage}  ${briefValues(event.progress)}`;
     const wallNow = this.#options.wall.mono();
     if (wallNow - this.#drawnAt < DRAW_MS) return;
     this.#drawnAt = wallNow;
     const { pose, battery } = this.#options.world();
     this.#options.live(
-      `${this.#time()}  ${this.#now}   at (${pose.x.toFixed(2)}, ${pose.y.toFixed(2)})  battery ${battery.percent.toFixed(0)} %`,
+      `${this.#time()}  ${now}   at (${pose.x.toFixed(2)}, ${pose.y.toFixed(2)})  battery ${battery.percent.toFixed(0)} %`,
     );
   }
 
@@ -213,9 +222,11 @@ function receivedTable(report: CloudReport): string {
   return `${textTable(['seq', 'topic', 'event', 'step', 'method', 'reason'], rows)}\n${title}`;
 }
 
-function briefParams(params: Record<string, unknown>): string {
+function briefParams(params: Record<string, unknown>, roomName: (id: string) => string | null): string {
   return Object.entries(params)
-    .map(([key, value]) => (typeof value === 'string' ? cut(value, 28) : `${key} ${JSON.stringify(value)}`))
+    .map(([key, value]) =>
+      typeof value === 'string' ? cut(roomName(value) ?? value, 28) : `${key} ${JSON.stringify(value)}`,
+    )
     .join(' ');
 }
 
@@ -234,7 +245,7 @@ function briefEvidence(evidence: unknown): string {
   const target = facts.completion_target;
   delete facts.completion_target;
   delete facts.observed_at_ms;
-  return cut(`${typeof target === 'string' ? target : ''}  ${briefValues(facts)}`.trim(), 110);
+  return `${typeof target === 'string' ? target : ''}  ${briefValues(facts)}`.trim();
 }
 
 function brief(value: unknown): string {
@@ -244,6 +255,6 @@ function brief(value: unknown): string {
   return String(value);
 }
 
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+function cut(text: string, columns: number): string {
+  return displayWidth(text) <= columns ? text : `${cutToWidth(text, columns - 1)}…`;
 }

@@ -1,4 +1,5 @@
 /** A terminal with finished lines above and one line that is drawn over and over. */
+import { cutToWidth } from '../display-width.js';
 
 export interface Terminal {
   print(line: string): void;
@@ -27,16 +28,4 @@ export function createTerminal(out: NodeJS.WriteStream, quiet: boolean): Termina
       drawn = true;
     },
   };
-}
-
-/** Hangul and other wide characters take two columns. */
-function cutToWidth(text: string, columns: number): string {
-  let width = 0;
-  let end = 0;
-  for (const character of text) {
-    width += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/.test(character) ? 2 : 1;
-    if (width > columns) break;
-    end += character.length;
-  }
-  return text.slice(0, end);
 }
