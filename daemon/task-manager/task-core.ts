@@ -35,6 +35,8 @@ export interface OwnerHooks {
   started(row: TaskRow): void;
   waiting(row: TaskRow, why: string): void;
   ended(row: TaskRow): void;
+  /** One of the calls above failed by a defect and is undone: the owner has to end without it. */
+  broken(row: TaskRow, errorId: string): void;
 }
 
 export interface TaskCoreDeps
@@ -54,7 +56,7 @@ export class TaskCore {
   readonly #candidates: Candidates;
   readonly #stops = new StopSources();
   readonly #counters = { submitted: 0, refused: 0, emergency_cuts: 0, store_retries: 0 };
-  #hooks: OwnerHooks = { beforeStart: () => null, started() {}, waiting() {}, ended() {} };
+  #hooks: OwnerHooks = { beforeStart: () => null, started() {}, waiting() {}, ended() {}, broken() {} };
   #closing = false;
   #pumpArmed = false;
 
@@ -237,10 +239,16 @@ export class TaskCore {
     this.#settle(started, { event: 'COMPLETED', ...done });
   }
 
+  /** A task that cannot even be started because of a defect ends for it, and is in nobody's way. */
   #start(item: Waiting): void {
     const row = this.table.getLive(item.taskId);
     const candidate = this.#candidates.get(item.taskId);
     if (row === null || candidate === null) throw new Error(`task ${item.taskId} is not waiting`);
+    const errorId = this.#orDefect(row, 'start of a task', () => this.#startNow(row, candidate));
+    if (errorId !== null) this.#settle(row, defect(errorId));
+  }
+
+  #startNow(row: TaskRow, candidate: Candidate): void {
     const refused = this.#refusedAtStart(row, candidate);
     if (refused !== null) {
       this.#settle(row, refused);
@@ -253,6 +261,17 @@ export class TaskCore {
     this.#stops.started(started);
     this.#d.store.onUndo(() => this.pumpLater());
     this.#d.store.afterCommit(() => this.#begin(started, candidate));
+  }
+
+  /** Runs `fn` so that a defect undoes it alone; gives the id of the defect, or null. */
+  #orDefect(row: TaskRow, where: string, fn: () => void): string | null {
+    try {
+      this.#d.store.write(fn);
+      return null;
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      return this.#d.defects.record(error, { taskId: row.taskId, where });
+    }
   }
 
   #refusedAtStart(row: TaskRow, { spec, params }: Candidate): Outcome | null {
@@ -293,7 +312,8 @@ export class TaskCore {
 
   #waits(item: Waiting, why: string): void {
     const row = this.table.getLive(item.taskId);
-    if (row !== null && row.request.role !== null) this.#hooks.waiting(row, why);
+    if (row === null || row.request.role === null) return;
+    this.#orDefect(row, 'wait of a step', () => this.#hooks.waiting(row, why));
   }
 
   #preempt(victim: Contender, by: Waiting): void {
@@ -386,8 +406,11 @@ export class TaskCore {
     const ended = this.table.transition(row.taskId, outcome.event, { endedAt: this.#now(), outcome });
     this.#candidates.remove(row.taskId);
     this.#d.events.publish(outcome.event, subjectOf(ended), detailOf(outcome));
-    if (row.request.role !== null) this.#hooks.ended(ended);
-    else this.#compensate(ended);
+    if (row.request.role === null) this.#compensate(ended);
+    else {
+      const errorId = this.#orDefect(row, 'end of a step', () => this.#hooks.ended(ended));
+      if (errorId !== null) this.#hooks.broken(ended, errorId);
+    }
     this.scheduler.pump();
   }
 

@@ -1,7 +1,7 @@
 /** Carries workflows out: asks `nextMove` what is next, and does it in the store's transaction. */
 import { Refusal } from '../../../config/contracts/errors.js';
 import type { WorkflowDocument } from '../../../config/contracts/wire/workflow.js';
-import { type Defects, tolerateStore } from '../defects.js';
+import { type Defects, defectMessage, tolerateStore } from '../defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from '../deps.js';
 import type { TaskRow } from '../task.js';
 import type { OwnerHooks, TaskCore } from '../task-core.js';
@@ -166,6 +166,25 @@ export class WorkflowEngine implements OwnerHooks {
       this.#steps.skip(workflow, plan, row.outcome.message ?? 'its condition is false');
     } else this.#steps.taskFailed(workflow, plan, row);
     this.#advance(workflow.row.workflowId);
+  }
+
+  /** Ends the workflow without what the defect kept it from: its step counts as failed. */
+  broken(row: TaskRow, errorId: string): void {
+    const found = this.#stepOf(row);
+    if (found === null) return;
+    const { workflow, plan } = found;
+    const { workflowId, ending } = workflow.row;
+    const failed = { reason: 'INTERNAL_ERROR', message: defectMessage(errorId) } as const;
+    if (row.request.role === 'compensation') this.#steps.compensated(workflow, plan, false);
+    else
+      this.table.patchStep(workflowId, plan.stepId, {
+        ...failed,
+        state: 'FAILED',
+        hold: null,
+        endedAt: this.#now(),
+      });
+    if (ending === null) this.#beginEnding(workflowId, { as: 'FAILED', ...failed }, []);
+    this.#advance(workflowId);
   }
 
   #advance(workflowId: string): void {

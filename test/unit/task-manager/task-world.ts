@@ -6,6 +6,7 @@ import type { TaskReason } from '../../../config/contracts/reason-codes.js';
 import type { TaskMetadata } from '../../../config/contracts/wire/command.js';
 import { type TaskEvent, taskEventSchema } from '../../../config/contracts/wire/events.js';
 import { type WorkflowDocument, workflowSchema } from '../../../config/contracts/wire/workflow.js';
+import type { OutboxWriter } from '../../../daemon/store/outbox-types.js';
 import type { TaskManagerLimits } from '../../../daemon/task-manager/deps.js';
 import { createTaskManager } from '../../../daemon/task-manager/manager.js';
 import type { SubmitTask, TaskRecord } from '../../../daemon/task-manager/types.js';
@@ -41,6 +42,8 @@ export interface TaskWorldOptions extends StoreWorldOptions {
   /** Method names whose precondition refuses. */
   blocked?: Set<string>;
   recover?: boolean;
+  /** A defect: appending an event whose key has this in it throws. */
+  brokenEvent?: string;
 }
 
 const exclusive = (...resources: ResourceClaim['resource'][]): ResourceClaim[] =>
@@ -148,10 +151,21 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     method('note', { cancel: null }),
   ];
 
+  const fragile: OutboxWriter = {
+    appendOrdered(topic, key, build, more) {
+      if (options.brokenEvent !== undefined && key?.includes(options.brokenEvent))
+        throw new TypeError('a defect');
+      outbox.appendOrdered(topic, key, build, more);
+    },
+    appendResponse: (topic, payload) => outbox.appendResponse(topic, payload),
+    appendTelemetry: (topic, key, build) => outbox.appendTelemetry(topic, key, build),
+    hasRoom: () => outbox.hasRoom(),
+  };
+
   let context: object = {};
   const tasks = createTaskManager({
     store,
-    outbox,
+    outbox: fragile,
     timers,
     clock,
     ids,

@@ -639,3 +639,51 @@ describe('several workflows', () => {
     ]);
   });
 });
+
+describe('a defect in the engine', () => {
+  it('ends the workflow for it, and lets every task end', async () => {
+    const world = openTaskWorld({ brokenEvent: 'WORKFLOW_STEP_COMPLETED' });
+    world.submitWorkflow([
+      { step_id: 'a', method: 'move' },
+      { step_id: 'b', method: 'say' },
+    ]);
+    world.submit('move');
+    await world.quiet();
+    world.run('move').complete();
+    await world.quiet();
+    world.run('say').proveStop();
+    await world.quiet();
+    expect(world.story().slice(2)).toEqual([
+      'WORKFLOW_STEP_STARTED b',
+      'STARTED say',
+      'COMPLETED move',
+      'STARTED move',
+      'CANCELLED say CANCELLED_BY_SYSTEM',
+      'FAILED wf-1 INTERNAL_ERROR',
+    ]);
+    expect(world.logged.some(({ fields }) => String(fields.error).includes('a defect'))).toBe(true);
+  });
+
+  it('at the start of a step fails that step, and is in nobody else’s way', async () => {
+    const world = openTaskWorld({ brokenEvent: 'WORKFLOW_STEP_STARTED' });
+    world.submitWorkflow([{ step_id: 'a', method: 'move' }]);
+    world.submit('move');
+    await world.quiet();
+    expect(world.story()).toEqual([
+      'FAILED move INTERNAL_ERROR',
+      'FAILED wf-1 INTERNAL_ERROR',
+      'STARTED move',
+    ]);
+  });
+
+  it('in the context makes conditions false, not the robot fall over', async () => {
+    const world = openTaskWorld({
+      context: () => {
+        throw new TypeError('a defect');
+      },
+    });
+    world.submitWorkflow([{ step_id: 'a', method: 'note', condition: 'context.air_quality.usable' }]);
+    await world.quiet();
+    expect(world.story()[0]).toBe('FAILED a STATE_CONDITION_FAILED');
+  });
+});
