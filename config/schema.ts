@@ -96,6 +96,8 @@ const cloudSchema = z.strictObject({
   command_window_ms: z.int().min(1000).max(3_600_000).default(120_000),
   /** Ed25519 public key (PEM file) of the one who may command; null: the broker's authentication is enough. */
   command_key_file: z.string().nullable().default(null),
+  /** Largest packet the broker takes where it does not say so itself, bytes; AWS IoT Core: 131072. */
+  max_packet_bytes: z.int().min(1024).nullable().default(null),
 });
 
 const motionSchema = z.strictObject({

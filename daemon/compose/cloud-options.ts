@@ -1,8 +1,9 @@
 /** From a profile to the options of the cloud session. */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { LoadedConfig } from '../../config/load.js';
 import type { CloudOptions } from '../cloud/types.js';
+import { readCommandKey } from '../intake/signature.js';
 
 const KEEPALIVE_S = 30;
 const SESSION_EXPIRY_S = 7 * 24 * 3600;
@@ -25,7 +26,7 @@ export function cloudOptionsOf({ config, secrets }: LoadedConfig, url: string): 
     ackTimeoutMs: 10_000,
     backoff: { minMs: 500, maxMs: 30_000 },
     window: 200,
-    maxPacketBytes: null,
+    maxPacketBytes: cloud.max_packet_bytes,
     maxTries: 5,
   };
 }
@@ -33,7 +34,7 @@ export function cloudOptionsOf({ config, secrets }: LoadedConfig, url: string): 
 /** The key of whoever may command; null when the broker's authentication is enough. */
 export function commandKeyOf({ config }: LoadedConfig): KeyObject | null {
   const pem = readPem(config.cloud.command_key_file);
-  return pem === null ? null : createPublicKey(pem);
+  return pem === null ? null : readCommandKey(pem);
 }
 
 function readPem(file: string | null): Buffer | null {

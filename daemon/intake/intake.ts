@@ -29,6 +29,10 @@ interface Verdict {
   claim: { key: string; digest: string; body: JsonObject } | null;
 }
 
+/** Longest answer to a query that is kept for a repetition, characters; stands in its place when it is longer. */
+const KEEP_RESULT = 2048;
+const OMITTED = 'omitted';
+
 export function createIntake(deps: IntakeDeps): CommandIntake {
   return new CommandGate(deps);
 }
@@ -114,6 +118,13 @@ class CommandGate implements CommandIntake {
     const key = address.commandId === null ? null : memoryKey(address.commandId, principal);
     const digest = digestOf(digested(body, principal));
     const known = key === null ? null : memory.find(key);
+    if (known !== null && known.digest === digest && known.response.result === OMITTED) {
+      // A question may be asked again: what it was answered the first time was too long to keep.
+      return {
+        response: { ...this.#carryOut(body, address, exempt, message, principal), duplicate: true },
+        claim: null,
+      };
+    }
     if (known !== null)
       return { response: this.#again(known.response, known.digest === digest, address), claim: null };
     if (message.retained) {
@@ -194,10 +205,11 @@ class CommandGate implements CommandIntake {
 
   #remember(claim: NonNullable<Verdict['claim']>, response: CommandResponse): void {
     const { clock, windowMs, memory } = this.#deps;
+    const long = claim.body.kind === 'query' && JSON.stringify(response.result).length > KEEP_RESULT;
     memory.remember({
       commandId: claim.key,
       digest: claim.digest,
-      response,
+      response: long ? { ...response, result: OMITTED } : response,
       keepUntil: keepUntil(claim.body.issued_at, claim.body.expires_at, clock.wall(), windowMs),
     });
   }

@@ -203,6 +203,19 @@ describe('what each kind of command does', () => {
       });
     });
 
+    it('answers a repetition with the first answer, or anew where that was too long to keep', () => {
+      const short = query('outboxStatus');
+      const first = h.send(short);
+      h.send(move());
+      expect(h.send(short)).toEqual({ ...first, duplicate: true });
+      for (let i = 0; i < 20; i++) h.send(move());
+      const long = query('listTasks');
+      const answer = h.send(long);
+      expect(JSON.stringify(answer.result).length).toBeGreaterThan(2048);
+      expect(h.send(long)).toEqual({ ...answer, duplicate: true });
+      expect(h.send({ ...long, params: { limit: 1 } })).toMatchObject({ reason_code: 'COMMAND_ID_REUSED' });
+    });
+
     it('does not tell the cloud what somebody said at home', () => {
       h.tasks.submit(spoken);
       const shown = h.send(query('getTask', { task_id: 't-1' }));
