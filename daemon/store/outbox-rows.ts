@@ -1,5 +1,6 @@
 /** The outbox's statements, and the counters that stand in one row and are written once per commit. */
 import type Database from 'better-sqlite3';
+import type { OutboxRow } from './outbox-types.js';
 
 export interface OutboxState {
   nextId: number;
@@ -171,3 +172,45 @@ export function prepareOutbox(db: Database.Database) {
   };
 }
 export type OutboxSql = ReturnType<typeof prepareOutbox>;
+
+/** What the consumer gets in place of a row that was refused for good. */
+export function tombstoneOf(row: OrderedRow, reason: string): object {
+  const original: Record<string, unknown> = JSON.parse(row.payload);
+  return {
+    contract_version: original.contract_version,
+    event_id: original.event_id,
+    seq: row.seq,
+    store_epoch: original.store_epoch,
+    device_id: original.device_id,
+    boot_id: original.boot_id,
+    idempotency_key: row.key,
+    event: 'DEAD_LETTERED',
+    reason,
+  };
+}
+
+export function shownOrdered(row: OrderedRow): OutboxRow {
+  return {
+    id: row.id,
+    lane: 'ordered',
+    topic: row.topic,
+    seq: row.seq,
+    idempotencyKey: row.key,
+    payload: row.payload,
+    createdAt: row.created_at,
+    attempts: row.attempts,
+  };
+}
+
+export function shownLoose(row: LooseRow, lane: 'response' | 'telemetry'): OutboxRow {
+  return {
+    id: row.id,
+    lane,
+    topic: row.topic,
+    seq: null,
+    idempotencyKey: null,
+    payload: row.payload,
+    createdAt: row.created_at,
+    attempts: row.attempts,
+  };
+}

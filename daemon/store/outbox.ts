@@ -1,6 +1,8 @@
 /** The durable outbox: rows written in the transaction of what they tell, gone only after PUBACK. */
+
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Ids } from '../../config/contracts/ids.js';
+import { Acknowledgements } from './acknowledgements.js';
 import { DeadLetters } from './dead-letters.js';
 import {
   DEFAULT_OUTBOX_LIMITS,
@@ -15,11 +17,13 @@ import {
   type OrderedRow,
   type OutboxState,
   prepareOutbox,
+  shownLoose,
+  shownOrdered,
+  tombstoneOf,
 } from './outbox-rows.js';
 import type {
   DeadLetter,
   LaneStamp,
-  OutboxLane,
   OutboxReader,
   OutboxRow,
   OutboxStats,
@@ -37,17 +41,8 @@ export interface OutboxDeps {
   limits?: Partial<OutboxLimits>;
 }
 
-/** What has to be known of a row to let it leave. */
-interface Handed {
-  lane: OutboxLane;
-  seq: number | null;
-  bytes: number;
-}
-
 /** A row's own columns and its place in the indexes, roughly; counted on top of its payload. */
 const ROW_OVERHEAD_BYTES = 100;
-/** Handed rows remembered so that their acknowledgement needs no query. */
-const MAX_HANDED = 20_000;
 /** History is cut in pieces, so that no single commit pays for all of it. */
 const TRIM_ROWS = 2_000;
 const TRIM_SLACK = 256;
@@ -59,12 +54,8 @@ export class Outbox implements OutboxWriter, OutboxReader {
   readonly #sql;
   readonly #dead: DeadLetters;
   readonly #state: OutboxState;
-  readonly #handed = new Map<number, Handed>();
+  readonly #acks: Acknowledgements;
   readonly #listeners = new Set<() => void>();
-  /** Ordered rows acknowledged before one of their predecessors, by `seq`. */
-  #ahead: Set<number>;
-  /** Acknowledged since the last commit, by id. */
-  #acks: number[] = [];
   #dirty = false;
   #appended = false;
   #compacted = 0;
@@ -82,7 +73,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
     const { db } = deps.store;
     this.#sql = prepareOutbox(db);
     this.#state = loadOutboxState(db);
-    this.#ahead = new Set(this.#sql.ackedAhead.all(this.#state.ackedSeq));
+    this.#acks = new Acknowledgements(this.#sql, this.#state, (id) => this.#lookUp(id));
     this.#committedId = this.#state.nextId - 1;
     this.#committedSeq = this.#state.nextSeq - 1;
     this.#ackedId = this.#idOf(this.#state.ackedSeq);
@@ -91,7 +82,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
       now: () => deps.clock.now(),
       change: (delta) => this.#change(delta),
       append: (letter) => this.#appendAgain(letter),
-      isWaiting: (seq) => this.#isUnsent(seq) && !this.#handed.has(this.#idOf(seq)),
+      isWaiting: (seq) => this.#acks.isUnsent(seq) && !this.#acks.isHanded(this.#idOf(seq)),
     });
     deps.store.participate({
       beforeCommit: () => this.#beforeCommit(),
@@ -161,12 +152,12 @@ export class Outbox implements OutboxWriter, OutboxReader {
       responses.length + telemetry.length === 0
         ? ordered
         : [...ordered, ...responses, ...telemetry].sort((a, b) => a.id - b.id).slice(0, limit);
-    this.#remember(rows);
+    this.#acks.handed(rows, sizeOf);
     return rows;
   }
 
   acknowledged(id: number): void {
-    this.#acks.push(id);
+    this.#acks.add(id);
     try {
       this.#store.touch();
     } catch (error) {
@@ -298,7 +289,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   }
 
   #deadLetterOrdered(row: OrderedRow, reason: string): void {
-    if (!this.#isUnsent(row.seq)) return;
+    if (!this.#acks.isUnsent(row.seq)) return;
     // A broker that refuses even the tombstone leaves the consumer with a gap; the rows behind it still go on.
     if (row.tombstone === 1) {
       this.acknowledged(row.id);
@@ -309,7 +300,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
     const bytes = sizeOf(text);
     this.#sql.replaceOrdered.run(text, bytes, 1, row.seq);
     this.#change({ bytes: bytes - row.bytes });
-    this.#handed.delete(row.id);
+    this.#acks.replaced(row.id);
     this.#appended = true;
   }
 
@@ -323,10 +314,6 @@ export class Outbox implements OutboxWriter, OutboxReader {
     }
   }
 
-  #isUnsent(seq: number): boolean {
-    return seq > this.#state.ackedSeq && !this.#ahead.has(seq);
-  }
-
   #find(
     id: number,
   ): { lane: 'ordered'; row: OrderedRow } | { lane: 'response' | 'telemetry'; row: LooseRow } | null {
@@ -338,23 +325,15 @@ export class Outbox implements OutboxWriter, OutboxReader {
     return telemetry === undefined ? null : { lane: 'telemetry', row: telemetry };
   }
 
-  #remember(rows: readonly OutboxRow[]): void {
-    if (this.#handed.size > MAX_HANDED) this.#handed.clear();
-    for (const row of rows) {
-      this.#handed.set(row.id, { lane: row.lane, seq: row.seq, bytes: sizeOf(row.payload) });
-    }
-  }
-
   #beforeCommit(): void {
-    if (this.#acks.length > 0) this.#takeAcks();
+    if (this.#acks.any) this.#takeAcks();
     this.#trimHistory();
     if (this.#dirty) this.#sql.saveState.run(this.#state);
   }
 
   #committed(): void {
     this.#dirty = false;
-    for (const id of this.#acks) this.#handed.delete(id);
-    this.#acks = [];
+    this.#acks.committed();
     this.#committedId = this.#state.nextId - 1;
     this.#committedSeq = this.#state.nextSeq - 1;
     if (!this.#appended) return;
@@ -364,46 +343,17 @@ export class Outbox implements OutboxWriter, OutboxReader {
 
   /** All acknowledgements of a turn: usually one number moves, and nothing else is written. */
   #takeAcks(): void {
-    const before = { state: { ...this.#state }, ahead: new Set(this.#ahead), ackedId: this.#ackedId };
+    const ackedId = this.#ackedId;
+    const undo = this.#acks.take();
     this.#store.onUndo(() => {
-      Object.assign(this.#state, before.state);
-      this.#ahead = before.ahead;
-      this.#ackedId = before.ackedId;
+      undo();
+      this.#ackedId = ackedId;
     });
     this.#dirty = true;
-    for (const id of this.#acks) this.#takeAck(id);
-    if (this.#state.ackedSeq !== before.state.ackedSeq) this.#ackedId = this.#idOf(this.#state.ackedSeq);
+    this.#ackedId = this.#idOf(this.#state.ackedSeq);
   }
 
-  #takeAck(id: number): void {
-    const row = this.#handed.get(id) ?? this.#lookUp(id);
-    if (row === null) return;
-    const state = this.#state;
-    if (row.lane === 'ordered') {
-      if (row.seq === null || !this.#isUnsent(row.seq)) return;
-      this.#ackOrdered(row.seq);
-    } else {
-      const statement = row.lane === 'response' ? this.#sql.deleteResponse : this.#sql.deleteTelemetry;
-      if (statement.run(id).changes === 0) return;
-      if (row.lane === 'telemetry') state.telemetryRows--;
-    }
-    state.rows--;
-    state.bytes -= row.bytes;
-    state.published++;
-  }
-
-  #ackOrdered(seq: number): void {
-    const state = this.#state;
-    if (seq !== state.ackedSeq + 1) {
-      this.#sql.markAcked.run(seq);
-      this.#ahead.add(seq);
-      return;
-    }
-    state.ackedSeq = seq;
-    while (this.#ahead.delete(state.ackedSeq + 1)) state.ackedSeq++;
-  }
-
-  #lookUp(id: number): Handed | null {
+  #lookUp(id: number) {
     const found = this.#find(id);
     if (found === null) return null;
     return { lane: found.lane, seq: found.lane === 'ordered' ? found.row.seq : null, bytes: found.row.bytes };
@@ -451,45 +401,4 @@ function add(state: OutboxState, delta: Partial<OutboxState>, sign: 1 | -1): voi
 
 function sizeOf(text: string): number {
   return Buffer.byteLength(text) + ROW_OVERHEAD_BYTES;
-}
-
-function tombstoneOf(row: OrderedRow, reason: string): object {
-  const original: Record<string, unknown> = JSON.parse(row.payload);
-  return {
-    contract_version: original.contract_version,
-    event_id: original.event_id,
-    seq: row.seq,
-    store_epoch: original.store_epoch,
-    device_id: original.device_id,
-    boot_id: original.boot_id,
-    idempotency_key: row.key,
-    event: 'DEAD_LETTERED',
-    reason,
-  };
-}
-
-function shownOrdered(row: OrderedRow): OutboxRow {
-  return {
-    id: row.id,
-    lane: 'ordered',
-    topic: row.topic,
-    seq: row.seq,
-    idempotencyKey: row.key,
-    payload: row.payload,
-    createdAt: row.created_at,
-    attempts: row.attempts,
-  };
-}
-
-function shownLoose(row: LooseRow, lane: 'response' | 'telemetry'): OutboxRow {
-  return {
-    id: row.id,
-    lane,
-    topic: row.topic,
-    seq: null,
-    idempotencyKey: null,
-    payload: row.payload,
-    createdAt: row.created_at,
-    attempts: row.attempts,
-  };
 }
