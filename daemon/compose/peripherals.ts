@@ -70,6 +70,7 @@ function createFan(deps: PeripheralDeps, fan: NonNullable<Config['fan']>): FanDr
     ...common(deps, 'fan'),
     open: openerOf(fan.port, deps.clock, deps.memory),
     unitId: fan.unit_id,
+    ...(fan.port.kind === 'serial' ? { baudRate: fan.port.baud_rate } : {}),
     registers: {
       setPoint: registers.set_point,
       setPointFull: registers.set_point_full,
