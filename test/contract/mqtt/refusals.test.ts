@@ -113,14 +113,4 @@ describe.skipIf(!hasMosquitto)('rows that mosquitto refuses', () => {
     ).toBeGreaterThanOrEqual(20);
     expect(cloud.facts().transport_connected).toBe(true);
   });
-
-  it('a subscription that the access list forbids leaves subscription_ready false', async () => {
-    const acl = join(tmpdir(), `acl-${process.pid}-${Math.random().toString(16).slice(2)}`);
-    writeFileSync(acl, 'topic write deviceagent/#\ntopic read nothing/#\n');
-    const { cloud, outbox } = await start('5', [`acl_file ${acl}`]);
-    cloud.start();
-    outbox.add(1);
-    await until(() => expect(outbox.depth).toBe(0));
-    expect(cloud.facts()).toMatchObject({ transport_connected: true });
-  });
 });

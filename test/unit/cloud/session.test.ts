@@ -1,3 +1,5 @@
+import { type Duplex, duplexPair } from 'node:stream';
+import { Aedes } from 'aedes';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SILENT_LOG } from '../../../config/contracts/log.js';
 import { SimClock, settle } from '../../../config/contracts/sim-clock.js';
@@ -18,6 +20,7 @@ describe('the cloud session on a simulated clock, over a connection in memory', 
   let cloud: Cloud;
   let opened: number[];
   let random: number;
+  let openStream: () => Duplex;
 
   const build = (options: Partial<CloudOptions> = {}) =>
     createCloud({
@@ -41,7 +44,7 @@ describe('the cloud session on a simulated clock, over a connection in memory', 
       log: SILENT_LOG,
       openStream: () => {
         opened.push(clock.mono());
-        return broker.connect();
+        return openStream();
       },
     });
   /** Lets messages pass between the two ends without the clock moving. */
@@ -55,6 +58,7 @@ describe('the cloud session on a simulated clock, over a connection in memory', 
     outbox = new MemoryOutbox();
     broker = await createSimBroker({ port: null, wall: () => clock.mono() });
     await broker.start();
+    openStream = () => broker.connect();
     cloud = build();
   });
   afterEach(async () => {
@@ -135,6 +139,28 @@ describe('the cloud session on a simulated clock, over a connection in memory', 
     }
     expect(cloud.facts()).toMatchObject({ transport_connected: false, last_publish_error: null });
     expect(cloud.counters().mqtt_disconnects_total).toBe(1);
+  });
+
+  it('keeps publishing while a subscription is refused, says so, and tries it again', async () => {
+    let granted = false;
+    const strict = await Aedes.createBroker({
+      authorizeSubscribe: (_client, subscription, done) => done(null, granted ? subscription : null),
+    });
+    openStream = () => {
+      const [client, inner] = duplexPair();
+      strict.handle(inner);
+      return client;
+    };
+    cloud.start();
+    outbox.add(3);
+    await exchange();
+    expect(cloud.facts()).toMatchObject({ transport_connected: true, subscription_ready: false });
+    expect(outbox.depth).toBe(0);
+    granted = true;
+    await clock.advanceAsync(30_000);
+    await exchange();
+    expect(cloud.facts()).toMatchObject({ transport_connected: true, subscription_ready: true });
+    await new Promise<void>((resolve) => strict.close(() => resolve()));
   });
 
   it('says how long each fact has held', async () => {
