@@ -67,6 +67,9 @@ function processFigures(m: Metrics): void {
   m.gauge('process_uptime_seconds', 'Since the daemon process started', one(process.uptime()));
 }
 
+/** Figures among the parts' counters that can go down: by the unit or the statistic at the end of the name. */
+const LEVELS = /_(us|ms|percent|size|depth|pending)$/;
+
 function device(m: Metrics, runtime: Runtime): void {
   const { deviceId, bootId, version, profile } = runtime;
   m.gauge('deviceagent_info', 'Constant 1', [
@@ -78,11 +81,14 @@ function device(m: Metrics, runtime: Runtime): void {
   m.gauge('deviceagent_cloud_subscription_ready', 'Every SUBACK granted', flag(cloud.subscription_ready));
   const ackAge = cloud.last_publish_ack_at === null ? null : runtime.clock.now() - cloud.last_publish_ack_at;
   m.gauge('deviceagent_cloud_last_puback_age_seconds', 'Since the last PUBACK', one(seconds(ackAge)));
+  const named = Object.entries(runtime.counters()).map(([name, value]) => ({ value, labels: { name } }));
+  const isLevel = ({ labels }: { labels: { name: string } }) => LEVELS.test(labels.name);
   m.counter(
     'deviceagent_events_total',
     'What the parts count: faults, retries, frames',
-    Object.entries(runtime.counters()).map(([name, value]) => ({ value, labels: { name } })),
+    named.filter((sample) => !isLevel(sample)),
   );
+  m.gauge('deviceagent_level', 'What the parts measure: latencies, sizes', named.filter(isLevel));
 }
 
 function work(m: Metrics, runtime: Runtime): void {
@@ -129,11 +135,6 @@ function robot(m: Metrics, runtime: Runtime): void {
   m.gauge('deviceagent_localized', 'Localisation holds', flag(state.localized));
   m.gauge('deviceagent_localization_score', 'Mean likelihood of the last scan', one(state.localizationScore));
   m.gauge('deviceagent_estop_latched', 'E-stop latched', flag(state.safety.estop.latched));
-  m.counter(
-    'deviceagent_motion_events_total',
-    'What the motion process counts: faults, retries, frames',
-    Object.entries(state.counters).map(([name, value]) => ({ value, labels: { name } })),
-  );
 }
 
 function self(m: Metrics, api: ApiCounters): void {

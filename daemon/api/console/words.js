@@ -1,5 +1,5 @@
 /** Tasks, steps, events and reasons in words. */
-import { currentLanguage, known, t } from './language.js';
+import { age, clockTime, currentLanguage, known, t } from './language.js';
 
 /** `rooms`: of the map; `capabilities`: cards with titles. Filled in once they are loaded. */
 export const catalogue = { rooms: [], capabilities: [] };
@@ -43,9 +43,16 @@ export function reasonText(code, message) {
 
 /** What a running task reports about itself, in one line. */
 export function progressText(task) {
-  const parts = [stageText(task.stage)];
-  const remaining = task.progress?.remaining_m ?? task.progress?.remaining;
-  if (typeof remaining === 'number') parts.push(t('remaining', { m: remaining.toFixed(1) }));
+  const progress = task.progress ?? {};
+  const metres = progress.remaining_m ?? progress.remaining;
+  const parts = [
+    stageText(task.stage),
+    typeof metres === 'number' ? t('remaining', { m: metres.toFixed(1) }) : null,
+    typeof progress.remaining_s === 'number'
+      ? t('remainingTime', { age: age(progress.remaining_s * 1000) })
+      : null,
+    typeof progress.grade === 'string' ? t(progress.grade) : null,
+  ];
   return parts.filter((part) => part !== null).join(' · ');
 }
 
@@ -85,19 +92,34 @@ export function toneOf(state) {
 }
 
 /** Evidence as pairs to show: what proves the end, and what was seen. */
-export function evidencePairs(evidence, formatTime) {
-  return Object.entries(evidence ?? {}).map(([key, value]) => [
-    key,
-    key.endsWith('_at_ms') && typeof value === 'number' ? formatTime(value) : shown(value),
-  ]);
+export function evidencePairs(evidence) {
+  return Object.entries(evidence ?? {}).map(([key, value]) => [t(`e_${key}`, {}, key), shown(key, value)]);
 }
 
-function shown(value) {
-  if (typeof value === 'number') return String(Math.round(value * 1000) / 1000);
-  if (value !== null && typeof value === 'object') {
-    return Object.entries(value)
-      .map(([key, inner]) => `${key} ${shown(inner)}`)
-      .join(', ');
-  }
-  return String(value);
+/** A value by the unit in its name: `_at_ms` a time, `_ms` a duration, `_m`, `_rad`, `area_id`, `pose`. */
+function shown(key, value) {
+  if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
+  if (typeof value === 'number') return numberWithUnit(key, value);
+  if (key === 'area_id' && typeof value === 'string') return roomName(value) ?? value;
+  if (key === 'visited' && Array.isArray(value)) return value.map((id) => roomName(id) ?? id).join(', ');
+  if (key === 'grade' && typeof value === 'string') return t(value);
+  if (value === null || value === undefined) return t('unknown');
+  if (key === 'pose') return poseText(value);
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, inner]) => `${t(`e_${name}`, {}, name)} ${shown(name, inner)}`)
+    .join(', ');
+}
+
+function numberWithUnit(key, value) {
+  if (key.endsWith('_at_ms')) return clockTime(value);
+  if (key.endsWith('_ms')) return age(value);
+  if (key.endsWith('_m')) return `${value.toFixed(2)} m`;
+  if (key.endsWith('_rad')) return `${((value * 180) / Math.PI).toFixed(1)}°`;
+  if (key.endsWith('_deg')) return `${value.toFixed(1)}°`;
+  return String(Math.round(value * 100) / 100);
+}
+
+function poseText({ x, y, theta }) {
+  return `x ${x.toFixed(2)}, y ${y.toFixed(2)}, ${Math.round((theta * 180) / Math.PI)}°`;
 }

@@ -123,7 +123,7 @@ function stepLines(s, task, workflow) {
 }
 
 function evidence(key, facts) {
-  const pairs = evidencePairs(facts, clockTime);
+  const pairs = evidencePairs(facts);
   return h(
     'details',
     { 'data-key': `evidence-${key}` },

@@ -172,7 +172,7 @@ export class FakeRuntime implements Runtime {
     return this.checks;
   }
   counters(): Record<string, number> {
-    return { 'lidar.crc_errors': 3, 'intake.refused': 1 };
+    return { 'lidar.crc_errors': 3, 'intake.refused': 1, 'rt.control_late_p99_us': 900 };
   }
   onDomainEvent(listener: (event: DomainEvent) => void): () => void {
     return this.domainEvents.add(listener);

@@ -396,7 +396,7 @@ describe('/metrics', () => {
       'deviceagent_outbox_dead_letters 1',
       'deviceagent_tasks_queued{queue="motion"} 1',
       'deviceagent_events_total{name="lidar.crc_errors"} 3',
-      'deviceagent_motion_events_total{name="base.checksum_errors"} 2',
+      'deviceagent_level{name="rt.control_late_p99_us"} 900',
       'deviceagent_api_events_total{name="auth_failures"} 1',
     ]) {
       expect(text).toContain(line);

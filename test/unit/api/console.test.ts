@@ -1,0 +1,287 @@
+/** The page in a real browser. Without Chromium these tests are skipped, visibly. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SystemClock } from '../../../config/contracts/clock.js';
+import { createApi } from '../../../daemon/api/api.js';
+import { type Served, serve } from '../../support/api/serve.js';
+import { taskEvent } from '../../support/api/work.js';
+
+const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
+  .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name)))
+  .find((path) => existsSync(path));
+
+const PHONE = { width: 390, height: 844 };
+
+describe.skipIf(executablePath === undefined)('the console in a browser', () => {
+  let browser: Browser;
+  let served: Served;
+  let page: Page;
+  let problems: string[];
+  let moving: NodeJS.Timeout;
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser.close());
+
+  beforeEach(async () => {
+    served = await serve({ clock: new SystemClock() });
+    problems = [];
+    moving = setInterval(keepFresh, 100);
+  });
+  afterEach(async () => {
+    clearInterval(moving);
+    await page.context().close();
+    await served.stop();
+    expect(problems).toEqual([]);
+  });
+
+  /** A robot that reports, as the motion process does. */
+  function keepFresh(): void {
+    const { robot } = served.runtime;
+    if (robot === null) return;
+    const now = Date.now();
+    Object.assign(robot, { at: now, poseAt: now });
+    robot.base.lastFrameAt = now;
+    robot.lidar.lastScanAt = now;
+    if (robot.base.battery !== null) robot.base.battery.at = now;
+  }
+
+  async function open(options: BrowserContextOptions = {}): Promise<void> {
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      locale: 'ko-KR',
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    page = await context.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(String(error)));
+    await page.goto(served.api.consoleAddress() ?? '');
+    await page.waitForSelector('#link[data-state="live"]');
+    await page.waitForSelector('.tile:nth-of-type(6)');
+  }
+
+  const text = async (selector: string) => (await page.locator(selector).textContent()) ?? '';
+  /** Runs in the page. */
+  const inPage = <T>(code: string) => page.evaluate(code) as Promise<T>;
+  const tile = (n: number) => text(`.tile:nth-of-type(${n})`);
+
+  it('shows where the robot is, what it does, and the proof of what it did', async () => {
+    await open();
+    expect(await text('#now-title')).toBe('안방으로 이동');
+    expect(await tile(1)).toContain('83%');
+    expect(await tile(2)).toContain('떨어져 있음');
+    expect(await tile(3)).toContain('거실');
+    expect(await tile(4)).toContain('정상');
+    expect(await tile(5)).toContain('나쁨');
+    expect(await tile(6)).toContain('연결됨');
+    const states = await page
+      .locator('.step')
+      .evaluateAll((all) => all.map((s) => s.getAttribute('data-state')));
+    expect(states).toEqual(['COMPLETED', 'COMPLETED', 'RUNNING', 'WAITING', 'PENDING', 'PENDING']);
+    await page.locator('.step details summary').nth(1).click();
+    expect(await text('.step details[open] .evidence')).toContain('movement.arrived');
+    expect(await page.title()).toBe('da-sim · DeviceAgent');
+    expect(page.url()).not.toContain('code=');
+  });
+
+  it('draws the map: walls, rooms, scan, path and robot in their colours', async () => {
+    await open();
+    const colours = await inPage<{ different: number; accent: boolean; scan: boolean }>(`(() => {
+      const canvas = document.querySelector('canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      const seen = new Set();
+      for (let i = 0; i < data.length; i += 4) seen.add(data.slice(i, i + 4).join());
+      return { different: seen.size, accent: seen.has('15,118,110,255'), scan: seen.has('217,72,15,255') };
+    })()`);
+    expect(colours.different).toBeGreaterThan(50);
+    expect(colours.accent).toBe(true);
+    expect(colours.scan).toBe(true);
+  });
+
+  it('calls the unknown unknown', async () => {
+    served.runtime.robot = null;
+    served.runtime.air = { pm2_5: null, source_state: 'warming_up' };
+    await open();
+    for (const n of [1, 2, 3, 4]) expect(await tile(n)).toContain('모름');
+    expect(await tile(5)).toContain('센서 예열 중');
+    expect(await text('#stage-note')).toBe('로봇의 위치를 몰라요');
+  });
+
+  it('shows old positions as old, and says how old', async () => {
+    await open();
+    clearInterval(moving);
+    await page.waitForSelector('#stage[data-stale="true"]');
+    expect(await text('#stage-note')).toMatch(/^위치 정보가 \d+(\.\d)?초 전 것이에요$/);
+    expect(await tile(3)).toMatch(/초 전/);
+  });
+
+  it('says that the connection is lost when the daemon goes, and asks for a fresh address once it is back', async () => {
+    await open();
+    await served.api.stop();
+    await page.waitForSelector('#link[data-state="stale"], #link[data-state="lost"]');
+    expect(await text('#link')).toMatch(/전 정보$/);
+    const again = createApi(served.runtime, { tcp: { port: served.port } });
+    await again.start();
+    await page.waitForSelector('.signed-out', { timeout: 20_000 });
+    await again.stop();
+    // The browser reports each failed attempt to connect; that is what this test is about.
+    problems.length = 0;
+  });
+
+  it('stops the robot with one press, and asks before it is released', async () => {
+    await open();
+    await page.click('#estop');
+    await page.waitForSelector('#alarm:not([hidden])');
+    expect(served.runtime.estops).toEqual(['console']);
+    expect(await text('#alarm')).toContain('콘솔에서 누름');
+    expect(await page.isEnabled('#estop')).toBe(true);
+    await page.click('#release');
+    expect(await text('#ask')).toContain('비상 정지를 해제할까요?');
+    await page.click('#ask-yes');
+    await page.waitForSelector('#alarm', { state: 'hidden' });
+    expect(served.runtime.robot?.safety.estop.latched).toBe(false);
+  });
+
+  it('sends the robot to a room after asking, through the one gate', async () => {
+    await open();
+    await page.click('[data-key="room-4"]');
+    expect(await text('#ask-title')).toBe('안방으로 보낼까요?');
+    await page.click('#ask-no');
+    expect(served.runtime.handled).toEqual([]);
+    await page.click('[data-key="room-4"]');
+    await page.click('#ask-yes');
+    await page.waitForSelector('.toast');
+    expect(served.runtime.handled).toMatchObject([
+      {
+        raw: { kind: 'task', method: 'setMoveTo', params: { positionId: '4' } },
+        principal: { source: 'APP' },
+      },
+    ]);
+  });
+
+  it('says why something is refused', async () => {
+    served.runtime.refuse.set('returnToStation', { reason: 'LOW_BATTERY', message: '8 %' });
+    await open();
+    await page.click('[data-key="home"]');
+    expect(await text('.toast')).toContain('배터리가 부족해요');
+    // The browser itself reports the refused request.
+    expect(problems.splice(0)).toEqual([expect.stringContaining('409')]);
+  });
+
+  it('pauses and cancels a workflow', async () => {
+    await open();
+    await page.click('[data-key="wf-1-pause"]');
+    await page.click('[data-key="wf-1-cancel"]');
+    await page.click('#ask-yes');
+    await page.waitForTimeout(200);
+    expect(served.runtime.handled.map((h) => (h.raw as { method: string }).method)).toEqual([
+      'pauseWorkflow',
+      'cancelWorkflow',
+    ]);
+  });
+
+  it('follows events as they happen, and tells screen readers how things ended', async () => {
+    await open();
+    served.runtime.append('events/task', taskEvent({ event: 'COMPLETED', step_id: 's2' }));
+    await page.waitForSelector('.event:first-child:has-text("#8")');
+    expect(await text('.event:first-child')).toContain('안방으로 이동');
+    expect(await text('#announce')).toBe('안방으로 이동: 완료');
+  });
+
+  it('keeps opened evidence open and the focus where it was while things change', async () => {
+    await open();
+    await page.locator('.step details summary').first().click();
+    served.runtime.append('events/task', taskEvent({ event: 'WORKFLOW_STEP_WAITING', step_id: 's3' }));
+    await page.waitForSelector('.event:first-child:has-text("#8")');
+    expect(await page.locator('.step details[open]').count()).toBe(1);
+    expect(await inPage('document.activeElement?.tagName')).toBe('SUMMARY');
+  });
+
+  it('never takes text from outside for markup', async () => {
+    const [workflow] = served.runtime.workflowRecords;
+    const evil = '<img src=x onerror="document.title=1">';
+    if (workflow !== undefined) workflow.goal = evil;
+    if (served.runtime.mapView?.rooms[0] !== undefined) served.runtime.mapView.rooms[0].name = evil;
+    await open();
+    expect(await text('.flow h3')).toBe(evil);
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(await page.title()).toBe('da-sim · DeviceAgent');
+  });
+
+  it('speaks Korean and English, and remembers which', async () => {
+    await open();
+    await page.click('#language');
+    expect(await text('#now-title')).toBe('Go to 안방');
+    expect(await page.getAttribute('html', 'lang')).toBe('en');
+    await page.reload();
+    await page.waitForSelector('#link[data-state="live"]');
+    expect(await text('#work-title')).toBe('Workflow');
+  });
+
+  it('has the same sentences in both languages', async () => {
+    await open();
+    const missing = await inPage<string[]>(`(async () => {
+      const ko = Object.keys((await import('/strings-ko.js')).ko);
+      const en = Object.keys((await import('/strings-en.js')).en);
+      return [...ko.filter((k) => !en.includes(k)), ...en.filter((k) => !ko.includes(k))];
+    })()`);
+    expect(missing).toEqual([]);
+  });
+
+  it('works from the keyboard: skip link, map keys, dialog', async () => {
+    await open();
+    await page.keyboard.press('Tab');
+    expect(await inPage('document.activeElement?.className')).toBe('skip');
+    await page.focus('#canvas');
+    const before = await inPage("document.querySelector('canvas')?.toDataURL()");
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('+');
+    await page.waitForTimeout(100);
+    expect(await inPage("document.querySelector('canvas')?.toDataURL()")).not.toBe(before);
+    expect(await inPage('scrollY')).toBe(0);
+    await page.focus('[data-key="room-2"]');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    expect(await page.isVisible('#ask')).toBe(false);
+    expect(served.runtime.handled).toEqual([]);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`has no barrier that axe finds, ${colorScheme}`, async () => {
+      await open({ colorScheme });
+      const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+      await page.evaluate(source);
+      const violations = await page.evaluate(
+        `axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).join(', ')))`,
+      );
+      expect(violations).toEqual([]);
+    });
+  }
+
+  it('fits a phone: nothing sticks out, and the stop is under the thumb', async () => {
+    await open({ viewport: PHONE, hasTouch: true, isMobile: true });
+    expect(await inPage('document.documentElement.scrollWidth')).toBe(PHONE.width);
+    expect(await page.isVisible('#estop')).toBe(false);
+    const box = await page.locator('#estop-bar').boundingBox();
+    expect(box?.width).toBeGreaterThan(300);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeGreaterThan(PHONE.height - 40);
+    await page.tap('#estop-bar');
+    await page.waitForSelector('#alarm:not([hidden])');
+    expect(served.runtime.estops).toEqual(['console']);
+  });
+
+  it('says so when the session has ended', async () => {
+    await open();
+    await page.context().clearCookies();
+    await page.waitForSelector('.signed-out', { timeout: 10_000 });
+    expect(await text('.signed-out')).toContain('deviceagent console');
+    problems.length = 0;
+  });
+});
