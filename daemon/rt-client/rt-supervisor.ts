@@ -19,15 +19,20 @@ export interface RtSupervisorOptions {
   clock: Clock;
   log: Log;
   env: NodeJS.ProcessEnv;
-  /** A motion process that says nothing for this long is killed and started again, ms; null: never. */
+  /**
+   * A motion process that says nothing for this long is killed and started again, ms. Null: never, for simulated
+   * time, which may stand still. By default less while it drives than while it stands.
+   */
   silentLimitMs?: number | null;
 }
 
-/** It reports ten times a second. */
-const SILENT_LIMIT_MS = 2_000;
-const CHECK_EVERY_MS = 500;
+/** It reports ten times a second once it is ready, and is ready within a second, ms. */
+const SILENT_DRIVING_MS = 750;
+const SILENT_STANDING_MS = 3_000;
+const SILENT_STARTING_MS = 10_000;
+const CHECK_EVERY_MS = 150;
 /** Longer than this between two checks: it was this process that did not run. */
-const STARVED_MS = 900;
+const STARVED_MS = 400;
 /** How long a motion process may take to stop the base and close its ports, ms. */
 const STOP_MS = 2_000;
 
@@ -115,15 +120,25 @@ export class RtSupervisor {
     const mono = this.#options.clock.mono();
     const starved = mono - this.#checkedMono > STARVED_MS;
     this.#checkedMono = mono;
-    const limit = this.#options.silentLimitMs === undefined ? SILENT_LIMIT_MS : this.#options.silentLimitMs;
-    const silent = this.#options.client.silentFor;
-    if (starved || limit === null || silent === null || silent < limit || !this.#options.client.connected)
-      return;
+    const silentFor = this.#options.client.silentFor;
+    const limit = this.#silentLimit();
+    if (starved || silentFor === null || limit === null || silentFor < limit) return;
     this.#counters.rt_killed_silent += 1;
+    const silentMs = Math.round(silentFor);
     this.#options.log.error(
-      { silentMs: Math.round(silent) },
-      'the motion process does not answer; killing it',
+      { silentMs },
+      'the motion process does not answer; it is killed and started again',
     );
     this.#child?.kill('SIGKILL');
+  }
+
+  /** A base without a watchdog goes on driving while its motion process hangs, so that one is given little time. */
+  #silentLimit(): number | null {
+    const { client, silentLimitMs } = this.#options;
+    if (silentLimitMs === null || !client.connected)
+      return silentLimitMs === null ? null : SILENT_STARTING_MS;
+    const state = client.state();
+    const standing = state !== null && state.action === null && state.stoppedSince !== null;
+    return silentLimitMs ?? (standing ? SILENT_STANDING_MS : SILENT_DRIVING_MS);
   }
 }

@@ -1,6 +1,7 @@
 /** The life of a motion process: its configuration, signals, channels and clocks. Whatever ends it, it stops the base. */
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../config/contracts/clock.js';
 import { describeZodError } from '../../config/contracts/errors.js';
@@ -64,7 +65,10 @@ export async function runMotionProcess(machineClock: Clock, base: OpenPort | nul
     links: () => ({ rt: links }),
     busy: () => host.busy(),
   });
-  if (config.heartbeat === 'line') await listenForHeartbeat(config.stateDir, host);
+  if (config.heartbeat === 'line') {
+    goBeforeOthers();
+    await listenForHeartbeat(config.stateDir, host);
+  }
   host.start();
 }
 
@@ -80,6 +84,18 @@ function handleSignals(end: (reason: string, code: number) => void): void {
   // A terminal sends these to the whole group; the daemon decides what becomes of its motion process.
   process.on('SIGINT', () => {});
   process.on('SIGHUP', () => {});
+}
+
+/**
+ * In real time a busy machine must not delay a stop. Needs a privilege (CAP_SYS_NICE). Not the highest there is:
+ * a motion process gone wild must leave room for the daemon, which ends it.
+ */
+function goBeforeOthers(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_HIGH);
+  } catch {
+    // Not allowed: what is lost is a margin on an overloaded machine.
+  }
 }
 
 /** Throws an Error that names field, value and what is allowed. */

@@ -20,11 +20,13 @@ export type Order =
 
 const clock = new SystemClock();
 const config = rtConfigSchema.parse(JSON.parse(process.argv[2] ?? ''));
+/** To a test that may be gone already. */
+const tell = (message: object) => process.send?.(message, undefined, {}, () => {});
 const log = {
   debug() {},
-  info: (fields: object, message: string) => process.send?.({ t: 'log', message, fields }),
-  warn: (fields: object, message: string) => process.send?.({ t: 'log', message, fields }),
-  error: (fields: object, message: string) => process.send?.({ t: 'log', message, fields }),
+  info: (fields: object, message: string) => tell({ t: 'log', message, fields }),
+  warn: (fields: object, message: string) => tell({ t: 'log', message, fields }),
+  error: (fields: object, message: string) => tell({ t: 'log', message, fields }),
 };
 const client = new RtClient({
   clock,
@@ -38,7 +40,7 @@ const client = new RtClient({
 });
 const beats = new BeatSender({ clock, socketPath: heartbeatSocketPath(config.stateDir), log });
 const supervisor = new RtSupervisor({ client, config, clock, log, env: process.env });
-client.subscribe((event) => process.send?.({ t: 'event', event }));
+client.subscribe((event) => tell({ t: 'event', event }));
 supervisor.start();
 beats.start();
 
@@ -48,13 +50,13 @@ async function obey(order: Order): Promise<void> {
   switch (order.do) {
     case 'start':
       await client.start(order.id, order.action, 1).then(
-        () => process.send?.({ t: 'accepted', id: order.id }),
-        (error: unknown) => process.send?.({ t: 'refused', id: order.id, error: String(error) }),
+        () => tell({ t: 'accepted', id: order.id }),
+        (error: unknown) => tell({ t: 'refused', id: order.id, error: String(error) }),
       );
       return;
     case 'estop':
       await client.estop('test');
-      process.send?.({ t: 'latched' });
+      tell({ t: 'latched' });
       return;
     case 'block': {
       if (order.commit) beats.commits.began();

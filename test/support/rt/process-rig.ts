@@ -70,10 +70,19 @@ export class ProcessRig {
     return Number(readFileSync(join(this.stateDir, 'rt.pid'), 'utf8'));
   }
 
-  /** Starts turning and waits until the wheels do. */
+  /**
+   * Starts turning and waits until the wheels do; asks again when an overloaded machine let the safety layer end
+   * it before.
+   */
   async turn(): Promise<void> {
-    this.order({ do: 'start', id: 'turn', action: TURN });
-    await this.until('turning wheels', () => this.peer.left < -50 && this.peer.right > 50);
+    let asked = Number.NEGATIVE_INFINITY;
+    await this.until('turning wheels', () => {
+      if (this.clock.mono() - asked > 1000) {
+        asked = this.clock.mono();
+        this.order({ do: 'start', id: 'turn', action: TURN });
+      }
+      return this.peer.left < -50 && this.peer.right > 50;
+    });
   }
 
   /** Milliseconds from now until the wheels are told to stand still. */

@@ -56,6 +56,16 @@ describe('the motion process as a process', { timeout: 60_000 }, () => {
     await rig.turn();
   });
 
+  it('is replaced when it hangs, and the wheels are stopped then', async () => {
+    await rig.turn();
+    const hung = rig.rtPid;
+    process.kill(hung, 'SIGSTOP');
+    // 750 ms of silence, the check after them, and a new process.
+    expect(await rig.timeToStop(8000)).toBeLessThan(3000);
+    await rig.until('another process', () => rig.rtPid !== hung);
+    expect(alive(hung)).toBe(false);
+  });
+
   it('stops the wheels first when it is told to end', async () => {
     await rig.turn();
     process.kill(rig.rtPid, 'SIGTERM');
