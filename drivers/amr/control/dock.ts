@@ -16,7 +16,6 @@ import {
 import { obstacleInMap } from './where.js';
 
 export interface DockParams {
-  robotRadius: number;
   /** Speeds of the approach: from afar, near, and for the last centimetres, m/s. */
   speed: number;
   nearSpeed: number;
@@ -35,7 +34,6 @@ export interface DockParams {
 }
 
 export const DEFAULT_DOCK: DockParams = {
-  robotRadius: 0.17,
   speed: 0.15,
   nearSpeed: 0.08,
   contactSpeed: 0.05,
@@ -55,7 +53,8 @@ export function stagingPose(station: Pose, distance = 0.7): Pose {
 /** From here on the last slow bit begins, metres before the docked pose. */
 const CONTACT_ZONE = 0.06;
 const NEAR_ZONE = 0.3;
-const RECEIVER_AHEAD = 0.15;
+/** The receivers sit behind the front of the bumper, this far in from the hull, metres. */
+const RECEIVER_INSET = 0.02;
 /** Within this of the station's face its beams are believed, and by how much, metres. */
 const IR_RANGE = 0.5;
 const MAX_CORRECTION = 0.08;
@@ -73,6 +72,7 @@ type Phase = 'approach' | 'contact' | 'retreat';
 export class DockController implements Controller {
   readonly #station: Pose;
   readonly #params: DockParams;
+  readonly #robotRadius: number;
   readonly #progress = new ProgressChecker({ distance: 0.02, turn: 0.1, withinMs: 4000, wheelsHeldMs: 2500 });
   #phase: Phase = 'approach';
   #why = '';
@@ -84,8 +84,9 @@ export class DockController implements Controller {
   #retreatFrom = 0;
   #nudges = 0;
 
-  constructor(station: Pose, params: DockParams = DEFAULT_DOCK) {
+  constructor(station: Pose, robotRadius: number, params: DockParams = DEFAULT_DOCK) {
     this.#station = station;
+    this.#robotRadius = robotRadius;
     this.#params = params;
   }
 
@@ -148,8 +149,8 @@ export class DockController implements Controller {
 
   /** What the station's beams add to the lateral offset; only near, where they are narrower than a pose is wrong. */
   #correction(input: ControlInput, at: Pose): number {
-    const receiver = compose(at, { x: RECEIVER_AHEAD, y: 0, theta: 0 });
-    const toFace = this.#params.robotRadius - receiver.x;
+    const receiver = compose(at, { x: this.#robotRadius - RECEIVER_INSET, y: 0, theta: 0 });
+    const toFace = this.#robotRadius - receiver.x;
     // While turning the receiver sweeps through the beams, and steering by them would chase its own motion.
     if (this.#turning || toFace > IR_RANGE) return 0;
     const offset = correctOffset(receiver.y, toFace, readBeacon(input.ir)) - receiver.y;
@@ -174,7 +175,7 @@ export class DockController implements Controller {
 
   /** What stands between the robot and the station; the station itself and the wall behind it do not count. */
   #blockedBy(input: ControlInput, at: Pose): Point | null {
-    const limit = this.#params.robotRadius - STATION_DEPTH;
+    const limit = this.#robotRadius - STATION_DEPTH;
     const ofStation = (p: Point) => compose(at, { x: p.x, y: p.y, theta: 0 }).x > limit;
     const way = input.surroundings.freeWay({ v: this.#params.speed, w: 0 }, ofStation);
     return way.distance < 0.08 ? (way.at ?? { x: 0, y: 0 }) : null;

@@ -20,11 +20,14 @@ export class LikelihoodField {
   constructor(costmap: StaticCostmap) {
     this.frame = new GridFrame(costmap.geometry);
     const { width, height, resolution } = costmap.geometry;
-    const free = Uint8Array.from(costmap.wallDistance, (d) => (d === 0 ? 0 : 1));
+    const wall = costmap.wallDistance;
+    const free = new Uint8Array(wall.length);
+    for (let i = 0; i < free.length; i++) free[i] = wall[i] === 0 ? 0 : 1;
     const depth = squaredDistances(free, width, height);
-    this.distance = Float32Array.from(costmap.wallDistance, (d, i) =>
-      d === 0 ? -(Math.sqrt(depth[i] ?? 0) - 0.5) * resolution : d,
-    );
+    this.distance = new Float32Array(wall);
+    for (let i = 0; i < wall.length; i++) {
+      if (wall[i] === 0) this.distance[i] = -(Math.sqrt(depth[i] ?? 0) - 0.5) * resolution;
+    }
   }
 
   /** A table of `f(metres)` for `sum`. */

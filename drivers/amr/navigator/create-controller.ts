@@ -40,7 +40,9 @@ export function createController(action: MotionAction, parts: ControllerParts): 
     case 'drive':
       return new DriveController(action.twist, action.ttlMs, config.limits.brake);
     case 'dock':
-      return ground === null ? null : new DockController(action.station, config.dock);
+      return ground === null
+        ? null
+        : new DockController(action.station, config.inflation.robotRadius, config.dock);
     case 'undock':
       return new UndockController(action.clearance, { ...config.backward, speed: config.undockSpeed });
     default:

@@ -25,10 +25,11 @@ export class PlanningGrid {
   /** Whether free cells of a block touch free cells of the next one to the right (`LINK_RIGHT`), above (`LINK_UP`). */
   readonly links: Uint8Array;
   readonly #base: Uint8Array;
-  readonly #stamp: { dx: number; dy: number; cost: number }[];
-  /** Cells and blocks that differ from the map's. */
-  #changed: number[] = [];
-  #changedBlocks = new Set<number>();
+  readonly #stamp: Stamp;
+  /** Cells laid over the map at present. */
+  #live: readonly number[] = [];
+  /** 1 for blocks whose summary is out of date. */
+  readonly #dirty: Uint8Array;
 
   constructor(readonly map: PlanningMap) {
     this.frame = new GridFrame(map.geometry);
@@ -40,19 +41,21 @@ export class PlanningGrid {
     this.blocksHigh = Math.ceil(this.height / BLOCK);
     this.blockCost = new Uint8Array(this.blocksWide * this.blocksHigh);
     this.links = new Uint8Array(this.blockCost.length);
+    this.#dirty = new Uint8Array(this.blockCost.length);
     for (let b = 0; b < this.blockCost.length; b++) this.#summarise(b);
     this.#stamp = inflationStamp(map);
   }
 
   /** Lays obstacles (cell indices) over the map, in place of those of the last call. */
   setLive(cells: Int32Array): void {
-    for (const i of this.#changed) this.cost[i] = this.#base[i] ?? COST_UNKNOWN;
-    const stale = this.#changedBlocks;
-    this.#changed = [];
-    this.#changedBlocks = new Set();
-    for (const cell of cells) this.#layDown(cell);
-    for (const b of this.#changedBlocks) stale.add(b);
-    for (const b of stale) this.#summarise(b);
+    const touched: number[] = [];
+    for (const cell of this.#live) this.#restore(cell, touched);
+    this.#live = Array.from(cells).filter((c) => c >= 0 && c < this.cost.length);
+    for (const cell of this.#live) this.#layDown(cell, touched);
+    for (const block of touched) {
+      this.#summarise(block);
+      this.#dirty[block] = 0;
+    }
   }
 
   blocked(index: number): boolean {
@@ -64,25 +67,58 @@ export class PlanningGrid {
     return (this.#base[index] ?? COST_UNKNOWN) < COST_INSCRIBED;
   }
 
-  #layDown(cell: number): void {
-    if (cell < 0 || cell >= this.cost.length) return;
-    const cx = cell % this.width;
-    const cy = (cell - cx) / this.width;
-    for (const { dx, dy, cost } of this.#stamp) {
-      const i = this.frame.indexOf(cx + dx, cy + dy);
-      if (i < 0 || (this.cost[i] ?? COST_UNKNOWN) >= cost) continue;
-      this.cost[i] = cost;
-      this.#changed.push(i);
-      this.#markBlock(Math.floor((cx + dx) / BLOCK), Math.floor((cy + dy) / BLOCK));
+  #restore(cell: number, touched: number[]): void {
+    const box = this.#boxOf(cell);
+    for (let y = box.y0; y <= box.y1; y++) {
+      const from = y * this.width + box.x0;
+      this.cost.set(this.#base.subarray(from, from + box.x1 - box.x0 + 1), from);
     }
+    this.#touch(box, touched);
   }
 
-  /** A block's links also hang on its neighbours to the right and above. */
-  #markBlock(bx: number, by: number): void {
-    const b = by * this.blocksWide + bx;
-    this.#changedBlocks.add(b);
-    if (bx > 0) this.#changedBlocks.add(b - 1);
-    if (by > 0) this.#changedBlocks.add(b - this.blocksWide);
+  #layDown(cell: number, touched: number[]): void {
+    const { width, cost } = this;
+    const { reach, side, costs } = this.#stamp;
+    const box = this.#boxOf(cell);
+    const cx = cell % width;
+    const cy = (cell - cx) / width;
+    for (let y = box.y0; y <= box.y1; y++) {
+      let k = (y - cy + reach) * side + box.x0 - cx + reach;
+      for (let i = y * width + box.x0, last = y * width + box.x1; i <= last; i++, k++) {
+        const added = costs[k] ?? COST_FREE;
+        if (added > (cost[i] ?? COST_UNKNOWN)) cost[i] = added;
+      }
+    }
+    this.#touch(box, touched);
+  }
+
+  /** The cells an obstacle's clearance may change. */
+  #boxOf(cell: number): Box {
+    const { reach } = this.#stamp;
+    const x = cell % this.width;
+    const y = (cell - x) / this.width;
+    return {
+      x0: Math.max(0, x - reach),
+      y0: Math.max(0, y - reach),
+      x1: Math.min(this.width - 1, x + reach),
+      y1: Math.min(this.height - 1, y + reach),
+    };
+  }
+
+  /** Notes the blocks of a box, and those to the left and below, whose links hang on them. */
+  #touch(box: Box, touched: number[]): void {
+    const [bx0, by0] = [
+      Math.max(0, Math.floor(box.x0 / BLOCK) - 1),
+      Math.max(0, Math.floor(box.y0 / BLOCK) - 1),
+    ];
+    const [bx1, by1] = [Math.floor(box.x1 / BLOCK), Math.floor(box.y1 / BLOCK)];
+    for (let by = by0; by <= by1; by++) {
+      for (let b = by * this.blocksWide + bx0, last = by * this.blocksWide + bx1; b <= last; b++) {
+        if (this.#dirty[b] === 1) continue;
+        this.#dirty[b] = 1;
+        touched.push(b);
+      }
+    }
   }
 
   #summarise(block: number): void {
@@ -110,20 +146,30 @@ export class PlanningGrid {
   }
 }
 
-/** What one obstacle cell adds around itself. */
-function inflationStamp(map: PlanningMap): { dx: number; dy: number; cost: number }[] {
+interface Box {
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
+}
+
+/** What one obstacle cell adds around itself: a square of `side` = 2 · `reach` + 1 cells, row by row. */
+interface Stamp {
+  reach: number;
+  side: number;
+  costs: Uint8Array;
+}
+
+function inflationStamp(map: PlanningMap): Stamp {
   const { resolution } = map.geometry;
   const reach = Math.ceil(map.inflation.inflationRadius / resolution) + 1;
-  const stamp: { dx: number; dy: number; cost: number }[] = [];
-  for (let dy = -reach; dy <= reach; dy++) {
-    for (let dx = -reach; dx <= reach; dx++) {
-      const cells = Math.hypot(dx, dy);
-      const distance = cells === 0 ? 0 : (cells - 0.5) * resolution;
-      const cost = inflatedCost(distance, map.inflation);
-      if (cost > COST_FREE) stamp.push({ dx, dy, cost });
-    }
+  const side = 2 * reach + 1;
+  const costs = new Uint8Array(side * side);
+  for (let k = 0; k < costs.length; k++) {
+    const cells = Math.hypot((k % side) - reach, Math.floor(k / side) - reach);
+    costs[k] = inflatedCost(cells === 0 ? 0 : (cells - 0.5) * resolution, map.inflation);
   }
-  return stamp;
+  return { reach, side, costs };
 }
 
 /**

@@ -45,7 +45,7 @@ describe('following a path', () => {
           expectArrived(drive, await drive.goTo(KITCHEN), KITCHEN);
         },
       ),
-      { numRuns: 8, seed: 20_261_130 },
+      { numRuns: 4, seed: 20_261_130 },
     );
   });
 

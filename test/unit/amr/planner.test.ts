@@ -238,6 +238,26 @@ describe('planned paths', () => {
   });
 });
 
+describe('costs with live obstacles', () => {
+  it('depend on the last ones alone, whatever was laid down before', () => {
+    const costmap = new StaticCostmap(flat());
+    const cells = fc.array(fc.integer({ min: -10, max: costmap.cost.length + 10 }), { maxLength: 6 });
+    const grid = new PlanningGrid(costmap);
+    fc.assert(
+      fc.property(cells, cells, (first, last) => {
+        grid.setLive(Int32Array.from(first));
+        grid.setLive(Int32Array.from(last));
+        const fresh = new PlanningGrid(costmap);
+        fresh.setLive(Int32Array.from(last));
+        expect(Buffer.from(grid.cost).equals(Buffer.from(fresh.cost))).toBe(true);
+        expect(Buffer.from(grid.links).equals(Buffer.from(fresh.links))).toBe(true);
+        expect(Buffer.from(grid.blockCost).equals(Buffer.from(fresh.blockCost))).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
 describe('the inline planner', () => {
   it('answers no_map until it has one', async () => {
     const planner = new InlinePlanner();
