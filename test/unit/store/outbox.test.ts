@@ -113,6 +113,8 @@ describe('the ordered lane', () => {
     expect(keys(after)).toEqual(['c']);
     await published(after);
     expect(after.outbox.stats()).toMatchObject({ depth: 0, bytes: 0, publishedTotal: 4 });
+    // Nothing is left to remember one by one.
+    expect(after.store.db.prepare('SELECT acked_seq FROM outbox_state').pluck().get()).toBe(4);
   });
 
   it('keeps an acknowledgement whose commit failed for the next one', async () => {

@@ -177,6 +177,24 @@ describe('a task', () => {
     ]);
   });
 
+  it('is not touched by what comes late of an earlier attempt', async () => {
+    const world = openTaskWorld();
+    const task = world.submit('move', { failurePolicy: 'RETRY', timeoutMs: 1_000 });
+    await world.quiet();
+    const first = world.run('move');
+    await world.clock.advanceAsync(3_000);
+    const second = world.run('move');
+    expect(second.context.attempt).toBe(2);
+    first.complete();
+    await world.quiet();
+    expect(world.tasks.getTask(task.taskId)?.state).toBe('STARTED');
+    expect(second.context.signal.aborted).toBe(false);
+    second.complete();
+    await world.quiet();
+    expect(world.story()).toEqual(['STARTED move', 'STARTED move', 'COMPLETED move']);
+    expect(world.tasks.counters().late_results).toBe(1);
+  });
+
   it('runs its compensation when it fails and its failure policy is COMPENSATE', async () => {
     const world = openTaskWorld();
     world.submit('purify', { failurePolicy: 'COMPENSATE' });

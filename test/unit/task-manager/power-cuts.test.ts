@@ -155,7 +155,7 @@ describe('power cuts at random moments', () => {
         world.store.close();
         removeTemporaryDirectories();
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });

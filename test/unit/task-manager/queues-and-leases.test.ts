@@ -218,6 +218,32 @@ describe('leases', () => {
   });
 });
 
+describe('a task that needs several resources', () => {
+  it('lets others use what is free, until it has waited long', async () => {
+    const world = openTaskWorld({ taskLimits: { reserveAfterMs: 60_000 } });
+    world.submit('move', { timeoutMs: 3_600_000 });
+    world.submit('lead', { queueKey: 'show' });
+    await world.clock.advanceAsync(10_000);
+    world.submit('say', { timeoutMs: 3_600_000 });
+    await world.quiet();
+    expect(world.runs.map((r) => r.method)).toEqual(['move', 'say']);
+    await world.clock.advanceAsync(60_000);
+    const patient = world.submit('say', { executionMode: 'PARALLEL' });
+    world.run('say').complete();
+    await world.quiet();
+    expect(world.tasks.getTask(patient.taskId)?.state).toBe('PENDING');
+    world.submit('say', { executionMode: 'PARALLEL' });
+    await world.quiet();
+    expect(world.runs.map((r) => r.method)).toEqual(['move', 'say']);
+    world.run('move').complete();
+    await world.quiet();
+    expect(world.runs.map((r) => r.method)).toEqual(['move', 'say', 'lead']);
+    world.run('lead').complete();
+    await world.quiet();
+    expect(world.run('say').taskId).toBe(patient.taskId);
+  });
+});
+
 describe('preemption', () => {
   it('stops a lower task, waits for its proof, and then takes its place', async () => {
     const world = openTaskWorld();

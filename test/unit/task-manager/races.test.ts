@@ -126,7 +126,7 @@ describe('whatever races', () => {
         expect(world.tasks.summary()).toMatchObject({ busy: false, queued: [] });
         world.store.close();
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 });

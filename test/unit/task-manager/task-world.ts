@@ -142,6 +142,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     }),
     method('patrol clean', { resources: exclusive('motion', 'fan') }),
     method('say', { resources: exclusive('speaker') }),
+    method('lead', { resources: exclusive('motion', 'speaker') }),
     method('guard', { resources: exclusive('security_session') }),
     method('watch', { resources: [...exclusive('live_view'), { resource: 'camera', mode: 'shared' }] }),
     method('look', { resources: [{ resource: 'camera', mode: 'shared' }] }),
