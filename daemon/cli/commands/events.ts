@@ -36,7 +36,12 @@ async function printStored(cli: Cli, since: number | null): Promise<number> {
 
 async function followOn(cli: Cli, since: number): Promise<number> {
   const parts = { client: cli.client, t: cli.t, signal: cli.io.interrupted };
-  for await (const message of await follow(parts, { since })) {
+  const stream = await follow(parts, { since }).catch((error: unknown) => {
+    // Ctrl-C is how following ends, also before it has begun.
+    if (cli.io.interrupted.aborted) return [];
+    throw error;
+  });
+  for await (const message of stream) {
     if (message.type === 'event') print(cli, message.seq, message.topic, message.payload);
     if (message.type === 'progress' && !cli.json) cli.line(`        ${eventLine(message.payload)}`);
     if (message.type === 'progress' && cli.json) cli.jsonLine({ telemetry: true, payload: message.payload });

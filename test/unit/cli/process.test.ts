@@ -1,0 +1,78 @@
+/** The command as a process of its own, as `npm run build` leaves it in dist/. */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { entryPath } from '../../../config/contracts/entry.js';
+import { serve } from '../../support/api/serve.js';
+
+const main = entryPath(import.meta.url, '../../../daemon/cli/main.js');
+const empty = mkdtempSync(join(tmpdir(), 'da-process-'));
+afterAll(() => rmSync(empty, { recursive: true }));
+
+function deviceagent(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const env = { ...process.env, LC_ALL: 'C' };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { env }, (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    );
+  });
+}
+
+describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
+  it('is a script that node runs', () => {
+    expect(readFileSync(main, 'utf8').split('\n', 1)[0]).toBe('#!/usr/bin/env node');
+  });
+
+  it('prints help and its version, and ends with 2 for wrong usage', async () => {
+    expect(await deviceagent('--help')).toMatchObject({ code: 0, err: '' });
+    expect((await deviceagent('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await deviceagent('nonsense')).code).toBe(2);
+    expect((await deviceagent()).code).toBe(2);
+  });
+
+  it('ends with 3 and one line when no daemon answers', async () => {
+    const ran = await deviceagent('task', 'list', '--state-dir', empty);
+    expect(ran.code).toBe(3);
+    expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('talks to a daemon over its socket', async () => {
+    const served = await serve();
+    const { code, out } = await deviceagent('task', 'list', '--json', '--state-dir', served.dir);
+    await served.stop();
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ tasks: [{ task_id: 't-s2' }, {}, {}, {}] });
+  });
+
+  it('stops following on Ctrl-C', async () => {
+    const served = await serve();
+    const child = spawn(process.execPath, [main, 'events', '--follow', '--state-dir', served.dir]);
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGINT');
+    expect(await gone).toBe(0);
+    await served.stop();
+  });
+
+  it('is content with a reader that has had enough', async () => {
+    const served = await serve();
+    for (let i = 0; i < 2000; i++)
+      served.runtime.append('events/task', { event: 'STARTED', message: 'x'.repeat(500) });
+    const child = spawn('sh', [
+      '-c',
+      `"$0" "$1" events --since 0 --state-dir "$2" | head -1; exit 0`,
+      process.execPath,
+      main,
+      served.dir,
+    ]);
+    let err = '';
+    child.stderr.on('data', (chunk) => {
+      err += String(chunk);
+    });
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    await served.stop();
+    expect([code, err]).toEqual([0, '']);
+  });
+});
