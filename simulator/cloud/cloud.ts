@@ -1,12 +1,11 @@
 /** The simulated cloud: an ordinary MQTT client that knows the device by nothing but the wire contract. */
-import { connect, type IClientOptions, MqttClient } from 'mqtt';
 import { delay } from '../../config/contracts/clock.js';
 import { type CommandResponse, commandResponseSchema } from '../../config/contracts/wire/command.js';
 import { statusSchema } from '../../config/contracts/wire/events.js';
 import { CommandWriter } from './commands.js';
+import { BrokerConnection } from './connection.js';
 import { EventConsumer, isOrderedTopic, isTerminal } from './consumer.js';
 import { describeEvent, describeResponse } from './describe.js';
-import { KeptStore } from './kept-store.js';
 import { planGoal } from './planner.js';
 import { type PlannerContext, plannerContextSchema } from './rooms.js';
 import type {
@@ -26,8 +25,6 @@ const ASK_TIMES = 40;
 /** A workflow that takes longer than this has been lost sight of. */
 const WORKFLOW_MS = 3_600_000;
 const KEEP_LINES = 5000;
-/** Publishes that the broker leaves unanswered for this long, ms of wall time, are not waited for. */
-const PATIENCE_MS = 2000;
 
 const TOPICS = [
   'status',
@@ -55,54 +52,41 @@ class CloudClient implements SimCloud {
   readonly #options: SimCloudOptions;
   readonly #root: string;
   readonly #writer: CommandWriter;
+  readonly #connection: BrokerConnection;
   readonly #consumer = new EventConsumer();
   readonly #answers = new Map<string, Waiter<CommandResponse>>();
   readonly #endings = new Map<string, Waiter<ReceivedEvent>>();
   readonly #eventListeners = new Set<(event: ReceivedEvent) => void>();
   readonly #progressListeners = new Set<(event: Record<string, unknown>) => void>();
   readonly #lines: string[] = [];
-  #client: MqttClient | null = null;
   #context: PlannerContext | null = null;
   #shownContext: object | null = null;
   #status: string | null = null;
   #responses = 0;
-  #unacknowledged = 0;
-  #lastProgress = 0;
-  #activity = 0;
 
   constructor(options: SimCloudOptions) {
     this.#options = options;
     this.#root = `deviceagent/${options.deviceId}`;
     this.#writer = new CommandWriter(options.clock, options.ids);
+    this.#connection = new BrokerConnection({
+      broker: options.broker,
+      clientId: `cloud-${options.deviceId}`,
+      topics: TOPICS.map((topic) => `${this.#root}/${topic}`),
+      clock: options.clock,
+      onMessage: (topic, payload) => this.#receive(topic, payload.toString()),
+      onError: (error) => this.#note(`the broker: ${error.message}`),
+    });
   }
 
-  async start(): Promise<void> {
-    const client = this.#open();
-    this.#client = client;
-    client.on('message', (topic, payload) => this.#receive(topic, payload.toString()));
-    client.on('error', (error) => this.#note(`the broker: ${error.message}`));
-    await new Promise<void>((resolve, reject) => {
-      const cancel = this.#options.clock.after(ANSWER_MS, () =>
-        reject(new Error('the broker does not answer')),
-      );
-      client.once('connect', () => {
-        cancel();
-        resolve();
-      });
-    });
-    await client.subscribeAsync(
-      TOPICS.map((topic) => `${this.#root}/${topic}`),
-      { qos: 1 },
-    );
+  start(): Promise<void> {
+    return this.#connection.start();
   }
 
   async stop(): Promise<void> {
-    const client = this.#client;
-    this.#client = null;
     for (const waiter of [...this.#answers.values(), ...this.#endings.values()]) {
       waiter.reject(new Error('the simulated cloud stopped'));
     }
-    await client?.endAsync(true);
+    await this.#connection.stop();
   }
 
   async pushWorkflow(goal: string): Promise<PushedWorkflow> {
@@ -155,49 +139,22 @@ class CloudClient implements SimCloud {
   }
 
   busy(): number {
-    const silent = this.#options.clock.wall() - this.#lastProgress;
-    return silent >= 0 && silent < PATIENCE_MS ? this.#unacknowledged : 0;
+    return this.#connection.busy();
   }
 
   activity(): number {
-    return this.#activity;
-  }
-
-  #open(): MqttClient {
-    const options: IClientOptions = {
-      clientId: `cloud-${this.#options.deviceId}`,
-      clean: false,
-      reconnectPeriod: 200,
-      resubscribe: true,
-      outgoingStore: new KeptStore(),
-      incomingStore: new KeptStore(),
-    };
-    const { broker } = this.#options;
-    return 'url' in broker ? connect(broker.url, options) : new MqttClient(() => broker.connect(), options);
+    return this.#connection.activity();
   }
 
   #send(command: Record<string, unknown>, timeoutMs: number) {
     const { commandId, payload, copies, delayMs } = this.#writer.write(command);
     const waiter = this.#waitIn(this.#answers, commandId, timeoutMs + delayMs, `an answer to ${commandId}`);
     const publish = () => {
-      for (let i = 0; i < copies; i++) this.#publish(payload);
+      for (let i = 0; i < copies; i++) this.#connection.publish(`${this.#root}/command`, payload);
     };
     if (delayMs > 0) this.#options.clock.after(delayMs, publish);
     else publish();
     return { commandId, response: waiter.promise };
-  }
-
-  #publish(payload: string): void {
-    const client = this.#client;
-    if (client === null) return;
-    this.#activity += 1;
-    if (this.#unacknowledged === 0) this.#lastProgress = this.#options.clock.wall();
-    this.#unacknowledged += 1;
-    client.publish(`${this.#root}/command`, payload, { qos: 1 }, () => {
-      this.#activity += 1;
-      this.#unacknowledged -= 1;
-      this.#lastProgress = this.#options.clock.wall();
-    });
   }
 
   /** What the device last showed; asked for, again and again, while it has shown nothing. */
@@ -213,7 +170,6 @@ class CloudClient implements SimCloud {
   }
 
   #receive(fullTopic: string, text: string): void {
-    this.#activity += 1;
     const topic = fullTopic.slice(this.#root.length + 1);
     if (isOrderedTopic(topic)) this.#receiveEvent(topic, text);
     else if (topic.startsWith('command/response')) this.#receiveResponse(text);
@@ -284,6 +240,8 @@ class CloudClient implements SimCloud {
   }
 
   #note(line: string): void {
+    // A broker that is down says the same at every try.
+    if (line === this.#lines.at(-1) && line.startsWith('the broker: ')) return;
     this.#lines.push(line);
     if (this.#lines.length > KEEP_LINES) this.#lines.shift();
     this.#options.onLog?.(line);

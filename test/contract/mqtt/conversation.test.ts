@@ -21,7 +21,8 @@ describe.each(BROKER_KINDS)('the conversation with a cloud over $name', (kind) =
     device = new TestDevice({
       clock,
       networkClock: clock,
-      cloud: { url: broker.url, protocol: kind.protocol },
+      // Slower to come back than the cloud, as robots are.
+      cloud: { url: broker.url, protocol: kind.protocol, backoff: { minMs: 200, maxMs: 400 } },
     });
     cloud = createSimCloud({
       broker: { url: broker.url },
@@ -215,5 +216,18 @@ describe.each(BROKER_KINDS)('the conversation with a cloud over $name', (kind) =
     await until(() => expect(device.outbox.stats().depth).toBe(0));
     await until(() => expect(cloud.report().lastSeq).toBe(device.outbox.stats().nextSeq - 1));
     expect(cloud.report()).toMatchObject({ problems: [], missing: [] });
+  });
+
+  it('goes on without a gap after the broker has forgotten every session', async () => {
+    const first = await cloud.pushWorkflow('거실로 가');
+    await first.ended;
+    await until(() => expect(cloud.report().lastSeq).toBe(device.outbox.stats().nextSeq - 1));
+    const connects = device.cloud.counters().mqtt_connects_total ?? 0;
+    await broker.restart({ keepSessions: false });
+    await until(() => expect(device.cloud.counters().mqtt_connects_total).toBeGreaterThan(connects));
+    await until(() => expect(device.cloud.facts().subscription_ready).toBe(true));
+    const second = await cloud.pushWorkflow('안방을 청정해줘');
+    await second.ended;
+    expect(cloud.report()).toMatchObject({ problems: [], missing: [], status: 'online' });
   });
 });
