@@ -46,7 +46,8 @@ const messageSchema = z.discriminatedUnion('t', [
   z.object({ t: z.literal('jump'), deltaMs: z.number() }),
 ]) satisfies z.ZodType<FromSimulator>;
 
-const NO_SOURCES: ParticipantSources = { ports: () => ({}), links: () => ({}), busy: () => 0 };
+/** A process that is still being put together has nothing to show and is busy. */
+const STARTING: ParticipantSources = { ports: () => ({}), links: () => ({}), busy: () => 1 };
 
 export class LockstepParticipant {
   readonly clock: SimClock;
@@ -54,10 +55,8 @@ export class LockstepParticipant {
   readonly #socket: Socket;
   /** The simulator's `mono` at the origin of `clock`. */
   readonly #origin: number;
-  #sources: ParticipantSources = NO_SOURCES;
-  /** One from the start, for a process that is still being put together. */
-  #holds = 1;
-  #watched = false;
+  #sources = STARTING;
+  /** Timers fired, and the start. */
   #done = 0;
   #queue: Promise<void> = Promise.resolve();
 
@@ -100,21 +99,7 @@ export class LockstepParticipant {
   /** The process is put together: from here on its sources say whether it is busy. */
   watch(sources: ParticipantSources): void {
     this.#sources = sources;
-    if (!this.#watched) this.#holds -= 1;
-    this.#watched = true;
     this.#done += 1;
-  }
-
-  /** Counts as busy until the returned function is called, e.g. while a file is being written. */
-  hold(): () => void {
-    this.#holds += 1;
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      this.#holds -= 1;
-      this.#done += 1;
-    };
   }
 
   /** Leaves the barrier; for a process that ends in an orderly way. */
@@ -178,7 +163,7 @@ export class LockstepParticipant {
       t: 'idle',
       tick,
       work,
-      busy: this.#holds + this.#sources.busy(),
+      busy: this.#sources.busy(),
       ports: this.#sources.ports(),
       links: this.#sources.links(),
       nextDue: due === null ? null : due + this.#origin,

@@ -49,9 +49,12 @@ const REPEAT_STOP_MS = 3000;
 /** A new action waits this long for the stop that is under way, ms. */
 const START_WAIT_MS = 1500;
 
+const NOT_SEEN_TO_STAND = 'the action never began, and the wheels were not seen to stand still';
+
 interface Waiting {
   id: string;
   action: MotionAction;
+  /** When it began to wait, or was dropped, `mono` ms. */
   since: number;
 }
 
@@ -76,7 +79,7 @@ export class MotionLoop {
   #standstillSince: number | null = null;
   #stopChecked = true;
   #waiting: Waiting | null = null;
-  readonly #dropped: Waiting[] = [];
+  #dropped: Waiting[] = [];
 
   constructor(options: MotionLoopOptions) {
     this.#options = options;
@@ -164,7 +167,7 @@ export class MotionLoop {
       this.#letWaitingBegin(mono);
       this.#drive(wish, dt, mono);
     }
-    this.#reportDropped();
+    this.#reportDropped(mono);
     this.#cycle += 1;
     this.#options.onCycle(this.#cycle);
   }
@@ -213,18 +216,26 @@ export class MotionLoop {
   }
 
   #dropWaiting(): void {
-    if (this.#waiting !== null) this.#dropped.push(this.#waiting);
+    if (this.#waiting !== null) this.#dropped.push({ ...this.#waiting, since: this.#clock.mono() });
     this.#waiting = null;
   }
 
   /** Actions that never began end like the others: `stopped`, once the wheels stand still. */
-  #reportDropped(): void {
-    if (this.#dropped.length === 0 || !this.#guard.stillProven) return;
+  #reportDropped(mono: number): void {
+    if (this.#dropped.length === 0) return;
+    const still = this.#guard.stillProven;
+    const due = this.#dropped.filter(({ since }) => still || mono - since > START_WAIT_MS);
+    this.#dropped = this.#dropped.filter((dropped) => !due.includes(dropped));
     const at = this.#clock.now();
     const { pose, stoppedSince } = this.#navigator.state();
     const stoppedForMs = stoppedSince === null ? 0 : Math.max(0, at - stoppedSince);
-    for (const { id, action } of this.#dropped.splice(0)) {
-      this.#options.onUpdate({ id, kind: action.kind, at, status: 'stopped', pose, stoppedForMs });
+    for (const { id, action } of due) {
+      const ended = { id, kind: action.kind, at, pose };
+      this.#options.onUpdate(
+        still
+          ? { ...ended, status: 'stopped', stoppedForMs }
+          : { ...ended, status: 'failed', failure: 'hardware', message: NOT_SEEN_TO_STAND, where: null },
+      );
     }
   }
 

@@ -198,6 +198,30 @@ describe('the motion process in a simulated home', { timeout: 120_000 }, () => {
     expect(await home.follow('again', goal)).toMatchObject({ status: 'succeeded' });
   });
 
+  it('ends its action when the base is unplugged, and stands when it is plugged in again', async () => {
+    await home.act('out', { kind: 'undock', clearance: 0.5 });
+    const { goal } = room('거실');
+    const path = await home.planTo(goal);
+    await home.client.start(
+      'go',
+      { kind: 'followPath', path, goal, tolerance: { xy: 0.15, theta: 0.2 }, maxSpeed: 0.35 },
+      1,
+    );
+    await home.run(4000);
+    home.devices.base.unplug();
+    await home.run(4000);
+    expect(home.updates.at(-1)).toMatchObject({ id: 'go', status: 'failed' });
+    expect(home.client.state()).toMatchObject({
+      stoppedSince: null,
+      base: { connected: false, docked: null },
+    });
+    home.devices.base.plug();
+    await home.run(8000);
+    expect(home.client.state()?.safety.level).toBe('OK');
+    expect(home.world.view().command).toEqual({ left: 0, right: 0 });
+    expect(await home.follow('again', goal)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('backs off the thing that its bumper met, and gets to its goal another way or again', async () => {
     await home.act('out', { kind: 'undock', clearance: 0.5 });
     const { goal } = room('거실');

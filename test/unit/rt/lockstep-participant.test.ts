@@ -118,11 +118,13 @@ describe('a participant of a lock-step simulation', () => {
   });
 
   it('holds time back while a job outside the event loop runs', async () => {
-    const rt = await join_('rt');
-    let release: () => void = () => {};
+    let jobs = 0;
+    const rt = await join_('rt', { busy: () => jobs });
     rt.clock.after(10, () => {
-      release = rt.hold();
-      setTimeout(() => release(), 60);
+      jobs = 1;
+      setTimeout(() => {
+        jobs = 0;
+      }, 60);
     });
     const began = performance.now();
     await tick(50);
