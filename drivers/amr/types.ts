@@ -15,7 +15,7 @@ import type {
   Scan,
 } from '../../config/contracts/amr.js';
 import type { Point, Polygon, Pose, Twist } from '../../config/contracts/geometry.js';
-import type { PlanningMap } from './costmap/static-costmap.js';
+import type { PlanningMap } from './costmap/planning-map.js';
 
 /** An occupancy grid in the `map` frame. */
 export interface OccupancyGrid {

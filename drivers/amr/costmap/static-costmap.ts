@@ -11,6 +11,7 @@ import {
 import { squaredDistances } from './distance-transform.js';
 import { fillPolygon } from './fill-polygon.js';
 import { GridFrame, type GridGeometry } from './grid-frame.js';
+import type { PlanningMap } from './planning-map.js';
 
 /** Cells at least this full count as obstacles. */
 export const OCCUPIED_FROM = 65;
@@ -22,15 +23,6 @@ const STATION_DEPTH = 0.08;
 
 /** Distances are kept up to here, metres: nothing asks for more. */
 export const MAX_DISTANCE = 2;
-
-/** What a planner needs of a map. Arrays lie in shared memory, so a worker thread can have them without a copy. */
-export interface PlanningMap {
-  readonly mapId: string;
-  readonly geometry: GridGeometry;
-  readonly inflation: InflationParams;
-  /** One byte per cell, row-major from the lower left; see `costs.ts`. */
-  readonly cost: Uint8Array;
-}
 
 /** The costs that follow from the map and its areas alone. Built once per map (about 0.1 µs a cell). */
 export class StaticCostmap implements PlanningMap {

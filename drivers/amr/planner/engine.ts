@@ -1,5 +1,5 @@
 import { distance, type Point, type Pose } from '../../../config/contracts/geometry.js';
-import type { PlanningMap } from '../costmap/static-costmap.js';
+import type { PlanningMap } from '../costmap/planning-map.js';
 import type { GridPlan } from '../types.js';
 import { escapeFrom } from './escape.js';
 import { GridSearch } from './grid-search.js';

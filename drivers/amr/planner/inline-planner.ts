@@ -1,6 +1,6 @@
 import type { PlanResult } from '../../../config/contracts/amr.js';
 import type { Pose } from '../../../config/contracts/geometry.js';
-import type { PlanningMap } from '../costmap/static-costmap.js';
+import type { PlanningMap } from '../costmap/planning-map.js';
 import type { GridPlan, Planner } from '../types.js';
 import { DEFAULT_PLANNER, PlanEngine, type PlannerParams } from './engine.js';
 

@@ -5,7 +5,7 @@ import { entryPath } from '../../../config/contracts/entry.js';
 import { Refusal } from '../../../config/contracts/errors.js';
 import type { Pose } from '../../../config/contracts/geometry.js';
 import { type Log, SILENT_LOG } from '../../../config/contracts/log.js';
-import type { PlanningMap } from '../costmap/static-costmap.js';
+import type { PlanningMap } from '../costmap/planning-map.js';
 import type { Planner } from '../types.js';
 import { DEFAULT_PLANNER, type PlannerParams } from './engine.js';
 import { NO_MAP } from './inline-planner.js';

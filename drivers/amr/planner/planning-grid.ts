@@ -1,6 +1,6 @@
 import { COST_FREE, COST_INSCRIBED, COST_MAX_FREE, COST_UNKNOWN, inflatedCost } from '../costmap/costs.js';
 import { GridFrame } from '../costmap/grid-frame.js';
-import type { PlanningMap } from '../costmap/static-costmap.js';
+import type { PlanningMap } from '../costmap/planning-map.js';
 
 /** Blocks of this many cells squared make the coarse grid. */
 const BLOCK = 4;

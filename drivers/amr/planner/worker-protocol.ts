@@ -1,7 +1,7 @@
 /** Messages between `PlannerClient` and its worker thread. */
 import type { PlanResult } from '../../../config/contracts/amr.js';
 import type { Pose } from '../../../config/contracts/geometry.js';
-import type { PlanningMap } from '../costmap/static-costmap.js';
+import type { PlanningMap } from '../costmap/planning-map.js';
 import type { PlannerParams } from './engine.js';
 
 export type ToPlannerWorker =
