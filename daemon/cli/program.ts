@@ -184,9 +184,9 @@ class Builder {
   }
 
   offline(program: Command): void {
-    this.#command(program, 'schema [name]', 'cmdSchema', async (cli, [name], options) =>
-      (await import('./commands/schema.js')).showSchema(cli, name, options),
-    ).option('--write <dir>', this.#t('optWrite'));
+    this.#command(program, 'schema [name]', 'cmdSchema', async (cli, [name]) =>
+      (await import('./commands/schema.js')).showSchema(cli, name),
+    );
     const config = program.command('config').description(this.#t('cmdConfig'));
     this.#command(config, 'check <file>', 'cmdConfigCheck', async (cli, [file = '']) =>
       (await import('./commands/offline.js')).checkConfig(cli, file),

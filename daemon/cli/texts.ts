@@ -83,7 +83,6 @@ export const texts = {
   optFollow: { ko: '계속 따라가기', en: 'go on following' },
   optSince: { ko: '이 번호 다음부터', en: 'after this sequence number' },
   optKind: { ko: '장치: create2, ld19, zphs01b', en: 'device: create2, ld19, zphs01b' },
-  optWrite: { ko: '모든 스키마를 이 폴더에 쓰기', en: 'write every schema into this folder' },
 
   noDaemon: {
     ko: '이 상태 디렉터리에서 실행 중인 데몬이 없어요 ({path}). `deviceagent sim` 또는 `deviceagent run --config FILE`로 시작하거나 --state-dir로 다른 곳을 알려 주세요.',
@@ -158,7 +157,6 @@ export const texts = {
     ko: '그런 스키마가 없어요: {name}. 있는 것: {names}',
     en: 'there is no schema {name}; there are: {names}',
   },
-  schemasWritten: { ko: '{count}개 스키마를 {dir}에 썼어요', en: '{count} schemas written to {dir}' },
   dependsOnParams: { ko: '값에 따라', en: 'depends' },
   replayUnknown: {
     ko: '{file}: 아는 장치의 프레임이 없어요. --kind로 장치를 알려 주세요.',
