@@ -66,6 +66,8 @@ export interface MachineSettings {
     silentMs: number;
     /** rpm readings older than this do not count. */
     freshMs: number;
+    /** The air has to be as good as was asked for this long. */
+    gradeHoldMs: number;
     /** How often a running cleaning notes how far it is. */
     noteMs: number;
   };
@@ -116,6 +118,7 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
     spinDownMs: 20_000,
     silentMs: 15_000,
     freshMs: 5000,
+    gradeHoldMs: 5000,
     noteMs: 5000,
   },
 };

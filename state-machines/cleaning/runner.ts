@@ -75,7 +75,10 @@ export class CleaningRunner implements CleaningOperations {
       durable: ({ job, ranMs, ending }) => [job, Math.floor(ranMs / deps.settings.cleaning.noteMs), ending],
     });
     this.#unsubscribe = [
-      this.#watch.subscribe((reading) => this.#hear({ type: 'FAN', reading })),
+      this.#watch.subscribe((reading) => {
+        this.#noticeSilentAir();
+        this.#hear({ type: 'FAN', reading });
+      }),
       deps.air.subscribe(() => this.#hear({ type: 'AIR', sample: deps.air.sample() })),
     ];
   }
@@ -190,6 +193,13 @@ export class CleaningRunner implements CleaningOperations {
 
   #hear(event: WithoutTime<CleaningEvent>): void {
     if (this.#running !== null) this.#send(event);
+  }
+
+  /** A sensor that falls silent sends no reading that says so. */
+  #noticeSilentAir(): void {
+    if (this.#host.context.air?.usable !== true) return;
+    const sample = this.#deps.air.sample();
+    if (!sample.usable) this.#hear({ type: 'AIR', sample });
   }
 
   #send(event: WithoutTime<CleaningEvent>): void {

@@ -61,6 +61,8 @@ export interface CleaningContext {
   peakRpm: number;
   before: AirSample | null;
   air: AirSample | null;
+  /** Since when every reading has been as good as was asked for; null while it is not, or nothing was. */
+  gradeSince: number | null;
   lookFrom: number;
   fault: CleaningFault | null;
   ending: CleaningEnding | null;

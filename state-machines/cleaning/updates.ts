@@ -27,6 +27,7 @@ export const OFF: CleaningContext = {
   peakRpm: 0,
   before: null,
   air: null,
+  gradeSince: null,
   lookFrom: 0,
   fault: null,
   ending: null,
@@ -71,6 +72,7 @@ export function begin({ event }: Args, settings: MachineSettings): Partial<Clean
     ranMs,
     before,
     air: before,
+    gradeSince: meetsGrade(before, job) ? event.at : null,
     percent: percentFor(job.mode, before, settings),
     lastAction: 'started',
   };
@@ -80,9 +82,11 @@ export function begin({ event }: Args, settings: MachineSettings): Partial<Clean
 export function followAir({ context, event }: Args, settings: MachineSettings): Partial<CleaningContext> {
   if (event.type !== 'AIR') return {};
   const air = event.sample;
-  const wanted = percentFor(jobOf(context).mode, air, settings);
-  if (wanted <= context.percent) return { air };
-  return { air, percent: wanted, setAt: event.at };
+  const job = jobOf(context);
+  const gradeSince = meetsGrade(air, job) ? (context.gradeSince ?? event.at) : null;
+  const wanted = percentFor(job.mode, air, settings);
+  if (wanted <= context.percent) return { air, gradeSince };
+  return { air, gradeSince, percent: wanted, setAt: event.at };
 }
 
 export function airRaises({ context, event }: Args, settings: MachineSettings): boolean {
@@ -138,7 +142,7 @@ export function endingAt(args: Args, settings: MachineSettings): CleaningEnding 
   const ran = ranWith(args, settings);
   if (ran < job.dwellMs) return null;
   if (job.untilGrade === null) return { kind: 'completed', gradeReached: null };
-  if (gradeReached(context)) return { kind: 'completed', gradeReached: true };
+  if (gradeReached(args, settings)) return { kind: 'completed', gradeReached: true };
   return ran >= job.maxTimeMs ? { kind: 'completed', gradeReached: false } : null;
 }
 
@@ -146,10 +150,15 @@ export function dwellOver(args: Args, settings: MachineSettings): boolean {
   return ranWith(args, settings) >= jobOf(args.context).dwellMs;
 }
 
-function gradeReached(context: CleaningContext): boolean {
-  const { air, job } = context;
-  if (air === null || !air.usable || air.grade === null) return false;
-  return job !== null && job.untilGrade !== null && reachesGrade(air.grade, job.untilGrade);
+/** Good enough for a while: a reading that dips below a limit is no change of the air. */
+function gradeReached({ context, event }: Args, settings: MachineSettings): boolean {
+  const { gradeSince } = context;
+  return gradeSince !== null && event.at - gradeSince >= settings.cleaning.gradeHoldMs;
+}
+
+function meetsGrade(air: AirSample, { untilGrade }: CleaningJob): boolean {
+  if (!air.usable || air.grade === null || untilGrade === null) return false;
+  return reachesGrade(air.grade, untilGrade);
 }
 
 /** True when a running fan has been slow, or silent, for too long. */

@@ -6,19 +6,22 @@ import type { AirSample, AirSource } from '../../state-machines/cleaning-types.j
 export class FakeAir implements AirSource {
   pm2_5 = 50;
   usable = true;
+  /** Sends no readings; what it last said grows old. */
+  silent = false;
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
     clock.every(1000, () => {
+      if (this.silent) return;
       for (const listener of [...this.#listeners]) listener();
     });
   }
 
   sample(): AirSample {
     const values = { pm2_5: this.pm2_5, pm10: null, co2: null };
-    if (!this.usable) {
+    if (!this.usable || this.silent) {
       return {
         observedAtMs: null,
         freshnessMs: null,

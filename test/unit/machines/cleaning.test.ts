@@ -74,6 +74,33 @@ describe('a cleaning', () => {
     });
   });
 
+  it('does not take a reading that dips below the limit for good air', async () => {
+    const robot = testRobot();
+    robot.air.pm2_5 = 16;
+    const { seen } = clean(robot, { untilGrade: 'good', maxTimeMs: 200_000 });
+    await robot.clock.advanceAsync(90_000);
+    for (let i = 0; i < 10; i++) {
+      robot.air.pm2_5 = 15;
+      await robot.clock.advanceAsync(2000);
+      robot.air.pm2_5 = 16;
+      await robot.clock.advanceAsync(2000);
+    }
+    expect(seen.result).toBeNull();
+    robot.air.pm2_5 = 14;
+    await robot.clock.advanceAsync(12_000);
+    expect(seen.result).toMatchObject({ gradeReached: true, after: { grade: 'good' } });
+  });
+
+  it('does not take the last reading of a sensor that fell silent for the air of now', async () => {
+    const robot = testRobot();
+    robot.air.pm2_5 = 10;
+    const { seen } = clean(robot, { untilGrade: 'good', maxTimeMs: 120_000 });
+    await robot.clock.advanceAsync(20_000);
+    robot.air.silent = true;
+    await robot.clock.advanceAsync(120_000);
+    expect(seen.result).toMatchObject({ gradeReached: false });
+  });
+
   it('ends at its longest time, and says that the grade was not reached', async () => {
     const robot = testRobot();
     const { seen } = clean(robot, { untilGrade: 'good', maxTimeMs: 120_000 });
