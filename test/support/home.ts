@@ -2,21 +2,24 @@
  * A whole simulated home for tests: world, byte-level devices on lines in memory, broker, cloud and the real daemon
  * with its motion process, in one process and in lock-step. Time passes only when a test lets it.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '../../config/contracts/clock.js';
+import { type Clock, SystemClock } from '../../config/contracts/clock.js';
 import { seededRandom } from '../../config/contracts/ids.js';
 import { type Log, SILENT_LOG } from '../../config/contracts/log.js';
 import { SimClock } from '../../config/contracts/sim-clock.js';
 import type { CommandResponse } from '../../config/contracts/wire/command.js';
 import { loadConfig, profilePath } from '../../config/load.js';
+import type { Config } from '../../config/schema.js';
 import { inMemory } from '../../daemon/cli/simulation/in-memory.js';
 import { createDaemon, type Daemon } from '../../daemon/main.js';
 import type { PushedWorkflow, ReceivedEvent, SimCloud } from '../../simulator/cloud/types.js';
 import { TICK_MS } from '../../simulator/session/pace.js';
 import { SimSession } from '../../simulator/session/session.js';
 import type { WorldView } from '../../simulator/types.js';
+import { Lifeline } from './lifeline.js';
+import { NetworkClock, simulatedWall } from './network-clock.js';
 
 export interface HomeOptions {
   seed?: number;
@@ -24,6 +27,15 @@ export interface HomeOptions {
   worldFile?: string;
   baseWatchdog?: boolean;
   log?: Log;
+  /**
+   * `simulated`: the network and the wall clock keep the pace of the simulation, so that a minute without network is
+   * a minute for the robot; jumps of the robot's clock do not move them. Default `wall`: real time.
+   */
+  network?: 'wall' | 'simulated';
+  /** Changes the `areas.yaml` that the world's map comes with, before the robot reads it. */
+  editAreas?: (yaml: string) => string;
+  /** Changes the simulated home's profile. */
+  editConfig?: (config: Config) => Config;
 }
 
 /** The base's account of what it was told, which nobody on the robot's side can fake. */
@@ -37,25 +49,31 @@ export class Home {
   readonly session: SimSession;
   readonly cloud: SimCloud;
   daemon: Daemon;
-  readonly stateDir: string;
+  /** Where the daemon that runs now keeps its state. */
+  stateDir: string;
   readonly #options: HomeOptions;
+  readonly #stateDirs: string[];
   readonly #events: ReceivedEvent[] = [];
   #joined: { rt: SimClock; robot: SimClock };
+  #lifeline: Lifeline;
 
   private constructor(options: HomeOptions, stateDir: string, session: SimSession, cloud: SimCloud) {
     this.#options = options;
     this.stateDir = stateDir;
+    this.#stateDirs = [stateDir];
     this.session = session;
     this.cloud = cloud;
     cloud.onEvent((event) => this.#events.push(event));
     this.#joined = this.#clocks();
+    this.#lifeline = new Lifeline();
     this.daemon = this.#makeDaemon();
   }
 
   /** The home with its robot on the station, online, and ready. */
   static async start(options: HomeOptions = {}): Promise<Home> {
     const stateDir = mkdtempSync(join(tmpdir(), 'da-home-'));
-    const session = new SimSession({
+    let simulated: SimSession | null = null;
+    const session: SimSession = new SimSession({
       stateDir,
       worldFile: options.worldFile ?? null,
       mapFile: null,
@@ -66,11 +84,19 @@ export class Home {
       cloud: true,
       baseWatchdog: options.baseWatchdog ?? false,
       deviceId: 'da-sim',
-      wall: new SystemClock(),
+      wall:
+        options.network === 'simulated'
+          ? simulatedWall(() => simulated?.clock.mono() ?? 0)
+          : new SystemClock(),
       onError: (error) => {
         throw error;
       },
     });
+    simulated = session;
+    if (options.editAreas !== undefined) {
+      const file = join(stateDir, 'world', 'areas.yaml');
+      writeFileSync(file, options.editAreas(readFileSync(file, 'utf8')));
+    }
     await session.start();
     if (session.cloud === null) throw new Error('the session has no cloud');
     const home = new Home(options, stateDir, session, session.cloud);
@@ -167,44 +193,74 @@ export class Home {
     return Math.abs(left) > 0.002 || Math.abs(right) > 0.002;
   }
 
-  /** The daemon is gone from one moment to the next, as after a power cut, and a new one starts. */
+  /** An orderly stop, as before an update, and a new start. */
   async restartDaemon(): Promise<void> {
-    await this.daemon.stop();
+    await this.settled(this.daemon.stop(), 30_000, 'the daemon has stopped');
+    this.session.join([]);
+    await this.startDaemon();
+  }
+
+  /**
+   * The computer is gone from one moment to the next: no stop is sent, no time reaches what ran on it, its ports and
+   * connections are closed as those of a dead process are, and of its files there is what was on the disk. The base
+   * keeps doing what it was last told.
+   */
+  killDaemon(): void {
+    this.#lifeline.cut();
+    this.session.join([]);
+    // What is left of the old one in this process keeps the old files; the new one gets what they hold now.
+    const next = mkdtempSync(join(tmpdir(), 'da-home-'));
+    cpSync(this.stateDir, next, { recursive: true, filter: (source) => !source.endsWith('.sock') });
+    this.stateDir = next;
+    this.#stateDirs.push(next);
+  }
+
+  /** A new daemon after `killDaemon`. */
+  async startDaemon(): Promise<void> {
     this.#joined = this.#clocks();
+    this.#lifeline = new Lifeline();
     this.daemon = this.#makeDaemon();
     await this.#startDaemon();
   }
 
   async stop(): Promise<void> {
-    await this.daemon.stop();
+    await this.settled(this.daemon.stop(), 30_000, 'the daemon has stopped');
     await this.session.stop();
-    rmSync(this.stateDir, { recursive: true, force: true });
+    for (const dir of this.#stateDirs) rmSync(dir, { recursive: true, force: true });
   }
 
   #clocks(): { rt: SimClock; robot: SimClock } {
-    const wall = new SystemClock();
+    const wall = this.#wall();
     const make = () => new SimClock(this.session.clock.now() - this.session.clock.mono(), () => wall.now());
     const clocks = { rt: make(), robot: make() };
     for (const clock of Object.values(clocks)) clock.advance(this.session.clock.mono());
     return clocks;
   }
 
+  #wall(robot?: SimClock): Clock {
+    if (this.#options.network !== 'simulated') return new SystemClock();
+    return new NetworkClock(robot ?? this.session.clock);
+  }
+
   #makeDaemon(): Daemon {
     const { rt, robot } = this.#joined;
+    const lifeline = this.#lifeline;
     const seed = this.#options.seed ?? 1;
+    const loaded = inMemory(loadConfig(profilePath('sim'), {}, this.stateDir));
+    const config = this.#options.editConfig?.(loaded.config) ?? loaded.config;
     const daemon = createDaemon({
-      loaded: inMemory(loadConfig(profilePath('sim'), {}, this.stateDir)),
+      loaded: { ...loaded, config },
       stateDir: this.stateDir,
       version: 'test',
       clock: robot,
-      wall: new SystemClock(),
+      wall: lifeline.clock(this.#wall(robot)),
       random: seededRandom(seed),
       seed,
       log: this.#options.log ?? SILENT_LOG,
       placement: { kind: 'inline', clock: rt },
       simulatedTime: true,
-      memory: this.session.memoryPorts,
-      openBroker: () => this.session.connectBroker(),
+      memory: this.session.memoryPorts === null ? null : lifeline.ports(this.session.memoryPorts),
+      openBroker: () => lifeline.stream(this.session.connectBroker()),
       api: false,
     });
     this.session.join([
