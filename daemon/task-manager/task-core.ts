@@ -239,12 +239,16 @@ export class TaskCore {
     this.#settle(started, { event: 'COMPLETED', ...done });
   }
 
-  /** A task that cannot even be started because of a defect ends for it, and is in nobody's way. */
+  /** A step that cannot even be started because of a defect ends for it, and is in nobody's way. */
   #start(item: Waiting): void {
     const row = this.table.getLive(item.taskId);
     const candidate = this.#candidates.get(item.taskId);
     if (row === null || candidate === null) throw new Error(`task ${item.taskId} is not waiting`);
-    const errorId = this.#orDefect(row, 'start of a task', () => this.#startNow(row, candidate));
+    if (row.request.role === null) {
+      this.#startNow(row, candidate);
+      return;
+    }
+    const errorId = this.#orDefect(row, 'start of a step', () => this.#startNow(row, candidate));
     if (errorId !== null) this.#settle(row, defect(errorId));
   }
 
