@@ -22,6 +22,7 @@ import { memoryPorts } from '../ports/memory.js';
 import { ptyPorts } from '../ports/pty.js';
 import type { DeviceEnd, DeviceName } from '../types.js';
 import { createWorld, createWorldFromMap, type World, worldToMap } from '../world/index.js';
+import { DriveRecord } from './drive-record.js';
 import { Pace, type Speed, TICK_MS } from './pace.js';
 
 export interface SessionOptions {
@@ -65,6 +66,7 @@ export class SimSession {
   readonly #ends: Record<DeviceName, DeviceEnd>;
   readonly #faults: Faults;
   readonly #control: SimControl;
+  readonly #drives: DriveRecord;
   readonly #pace: Pace;
   #broker: SimBroker | null = null;
   #cloud: SimCloud | null = null;
@@ -85,6 +87,14 @@ export class SimSession {
     this.memoryPorts = memory?.open ?? null;
     this.#ends = memory?.ends ?? ptyPorts(stateDir).ends;
     this.devices = createDevices(this.world, { ports: this.#ends, baseWatchdog: options.baseWatchdog });
+
+    this.#drives = new DriveRecord(() => wall.wall());
+    this.devices.base.line.override({
+      message: (command) => {
+        this.#drives.note(command);
+        return undefined;
+      },
+    });
 
     const realTime = options.speed === 1 && memory === null;
     this.#simClock = realTime ? null : new SimClock(wall.now(), () => wall.now());
@@ -107,7 +117,13 @@ export class SimSession {
         cloud: () => this.#cloud?.report() ?? null,
         cloud_log: () => this.#cloud?.log() ?? [],
         received: (name) => this.devices.byName[deviceName(name)].received,
-        time: () => ({ robot: this.clock.now(), tick: this.world.tick, world_ms: this.world.timeMs }),
+        drives: (since) => this.#drives.since(typeof since === 'number' ? since : 0),
+        time: () => ({
+          robot: this.clock.now(),
+          tick: this.world.tick,
+          world_ms: this.world.timeMs,
+          wall: wall.wall(),
+        }),
       },
     });
     this.#pace = new Pace({
@@ -223,6 +239,7 @@ export class SimSession {
   }
 
   async #tick(): Promise<void> {
+    this.#drives.stepBegins();
     this.world.step(TICK_MS);
     for (const end of Object.values(this.#ends)) end.poll();
     const mono = (this.#simClock?.mono() ?? 0) + TICK_MS;

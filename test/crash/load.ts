@@ -1,0 +1,273 @@
+/**
+ * What a busy cloud does to a robot: always one main job under way, and beside it single moves, cleanings, speech,
+ * small workflows with timers, settings, legacy commands, cancellations, pauses, questions, repeats and mistakes.
+ */
+import { isoWithOffset } from '../../config/contracts/clock.js';
+import type { CommandBook, SentCommand } from './command-book.js';
+import type { BookedEvent, EventBook } from './event-book.js';
+import { JobWatch, mainJob } from './main-job.js';
+import { type Bell, sleep } from './waiting.js';
+
+export interface LoadDeps {
+  random: () => number;
+  commands: CommandBook;
+  events: EventBook;
+  bell: Bell;
+  publish(text: string): void;
+}
+
+type Body = Record<string, unknown>;
+
+interface Deed {
+  weight: number;
+  /** The command, or null when it makes no sense now. */
+  body(): { what: string; body: Body } | null;
+}
+
+/** Between two deeds, ms. */
+const PAUSE_MS = { least: 150, most: 600 };
+/** Of each kind at most so many live at once, so that the robot keeps up. */
+const AT_MOST: Readonly<Record<string, number>> = { setMoveTo: 1, startCleaning: 1, setLlmTts: 3, rotate: 1 };
+const MAX_LIVE = 12;
+/** The next main job begins so long after the end of the one before, ms. */
+const JOB_GAP_MS = 200;
+/** A paused workflow goes on after this long, ms. */
+const PAUSED_MS = 1500;
+/** A main job that never ends, for whatever reason, is given up and followed by another, ms. */
+const JOB_PATIENCE_MS = 180_000;
+
+export class Load {
+  readonly watch = new JobWatch();
+  readonly #deps: LoadDeps;
+  readonly #prefix: string;
+  readonly #deeds: readonly Deed[];
+  readonly #paused = new Map<string, number>();
+  #n = 0;
+  #running: Promise<unknown> | null = null;
+  #stopping = false;
+
+  constructor(deps: LoadDeps, prefix: string) {
+    this.#deps = deps;
+    this.#prefix = prefix;
+    this.#deeds = this.#allDeeds();
+  }
+
+  start(): void {
+    this.#running ??= Promise.all([this.#mainJobs(), this.#deedsInBetween()]);
+  }
+
+  /** No more of it; what has been asked for goes on. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#deps.bell.ring();
+    await this.#running;
+  }
+
+  note(event: BookedEvent): void {
+    this.watch.note(event, Date.now());
+  }
+
+  /** Publishes a command under an id of its own. */
+  send(what: string, body: Body): SentCommand {
+    this.#n += 1;
+    const id = `c-${this.#prefix}-${this.#n}`;
+    const text = JSON.stringify({
+      command_id: id,
+      correlation_id: `co-${this.#n}`,
+      reply_to: null,
+      issued_at: isoWithOffset(Date.now()),
+      expires_at: null,
+      ...body,
+    });
+    const command = this.#deps.commands.sent({ id, kind: String(body.kind), what, text });
+    this.#deps.publish(text);
+    return command;
+  }
+
+  /** What was accepted and has not ended. */
+  get live(): { id: string; command: SentCommand }[] {
+    return this.#deps.commands.promises.filter(({ id }) => this.#deps.events.endOf(id) === null);
+  }
+
+  /** Asks for the end of everything that is live. */
+  cancelAll(): void {
+    for (const { id, command } of this.live) {
+      if (command.kind === 'workflow')
+        this.send('cancelWorkflow', control('cancelWorkflow', { workflow_id: id }));
+      else this.send('cancelTask', control('cancelTask', { task_id: id }));
+    }
+  }
+
+  async #mainJobs(): Promise<void> {
+    while (!this.#stopping) {
+      const { workflowId, document } = mainJob(this.#id('wf'), this.#deps.random);
+      this.watch.begin(workflowId);
+      const command = this.send('main job', { kind: 'workflow', workflow: document });
+      const over = () =>
+        this.#stopping ||
+        command.answer?.status === 'rejected' ||
+        this.#deps.events.endOf(workflowId) !== null;
+      if (!(await this.#deps.bell.until(over, JOB_PATIENCE_MS))) {
+        this.send('cancelWorkflow', control('cancelWorkflow', { workflow_id: workflowId }));
+      }
+      await sleep(JOB_GAP_MS);
+    }
+  }
+
+  async #deedsInBetween(): Promise<void> {
+    while (!this.#stopping) {
+      await sleep(PAUSE_MS.least + this.#deps.random() * (PAUSE_MS.most - PAUSE_MS.least));
+      if (this.#stopping) return;
+      this.#resumePaused();
+      const deed = this.#pick();
+      const wanted = this.live.length < MAX_LIVE ? deed.body() : null;
+      if (wanted !== null) this.send(wanted.what, wanted.body);
+    }
+  }
+
+  #allDeeds(): Deed[] {
+    return [
+      this.#task(3, 'syncState', () => ({})),
+      this.#task(3, 'setLlmTts', () => ({ text: this.#any(SENTENCES), language: 'ko' })),
+      this.#task(1, 'startCleaning', () => ({ mode: 'quiet', cleanMinTimeMs: 1000 + this.#below(2000) })),
+      this.#task(1, 'setMoveTo', () => ({ positionName: '거실' })),
+      this.#task(0.5, 'rotate', () => ({ angleDeg: 30 })),
+      this.#task(0.5, 'stopTts', () => ({})),
+      {
+        weight: 0.5,
+        body: () => this.#limited('setMoveTo', capability('move_to_room', { positionName: '거실' })),
+      },
+      { weight: 1, body: () => ({ what: 'syncState', body: legacy('syncState', {}) }) },
+      {
+        weight: 1,
+        body: () => this.#limited('setLlmTts', legacy('setLlmTts', { text: this.#any(SENTENCES) })),
+      },
+      { weight: 0.15, body: () => ({ what: 'stopMove', body: legacy('stopMove', {}) }) },
+      { weight: 1.5, body: () => this.#smallWorkflow() },
+      { weight: 2, body: () => this.#cancelSomething() },
+      { weight: 0.3, body: () => this.#pauseJob() },
+      { weight: 1, body: () => this.#question() },
+      { weight: 1.5, body: () => this.#repeat() },
+      {
+        weight: 0.5,
+        body: () => ({ what: 'mistake', body: task('setMoveTo', { positionName: '다락방' }) }),
+      },
+    ];
+  }
+
+  #task(weight: number, method: string, params: () => Body): Deed {
+    return { weight, body: () => this.#limited(method, task(method, params())) };
+  }
+
+  #limited(method: string, body: Body): { what: string; body: Body } | null {
+    const limit = AT_MOST[method];
+    const now = this.live.filter(({ command }) => command.what === method).length;
+    return limit !== undefined && now >= limit ? null : { what: method, body };
+  }
+
+  /** A timer of the workflow engine has to survive whatever comes in between. */
+  #smallWorkflow(): { what: string; body: Body } | null {
+    const now = this.live.filter(({ command }) => command.what === 'small workflow').length;
+    if (now >= 2) return null;
+    const delay_ms = 300 + this.#below(2500);
+    const steps = [
+      { step_id: 'a', method: 'syncState', params: {} },
+      { step_id: 'b', method: 'syncState', depends_on: ['a'], after_step: { step_id: 'a', delay_ms } },
+      {
+        step_id: 'c',
+        method: 'setLlmTts',
+        params: { text: this.#any(SENTENCES), language: 'ko' },
+        depends_on: ['b'],
+        failure_policy: 'CONTINUE',
+        retry: { max: 1, backoff_ms: 200 },
+      },
+    ];
+    return {
+      what: 'small workflow',
+      body: { kind: 'workflow', workflow: { workflow_id: this.#id('ws'), goal: '알림', steps } },
+    };
+  }
+
+  #cancelSomething(): { what: string; body: Body } | null {
+    const victims = this.live.filter(({ command }) => command.what !== 'main job');
+    const victim = victims[this.#below(victims.length)];
+    if (victim === undefined) return null;
+    const { id, command } = victim;
+    return command.kind === 'workflow'
+      ? { what: 'cancelWorkflow', body: control('cancelWorkflow', { workflow_id: id }) }
+      : { what: 'cancelTask', body: control('cancelTask', { task_id: id }) };
+  }
+
+  #pauseJob(): { what: string; body: Body } | null {
+    const workflow_id = this.watch.workflowId;
+    if (workflow_id === null || this.#paused.has(workflow_id)) return null;
+    this.#paused.set(workflow_id, Date.now());
+    return { what: 'pauseWorkflow', body: control('pauseWorkflow', { workflow_id }) };
+  }
+
+  #resumePaused(): void {
+    for (const [workflow_id, since] of this.#paused) {
+      if (Date.now() - since < PAUSED_MS) continue;
+      this.#paused.delete(workflow_id);
+      this.send('resumeWorkflow', control('resumeWorkflow', { workflow_id }));
+    }
+  }
+
+  #question(): { what: string; body: Body } {
+    const id = this.live[this.#below(this.live.length)]?.id ?? 'none';
+    const method = this.#any(['listTasks', 'outboxStatus', 'getTask', 'getDevicePlanningContext'] as const);
+    const params = method === 'getTask' ? { task_id: id } : {};
+    return { what: method, body: { kind: 'query', method, params } };
+  }
+
+  /** The same command once more, byte for byte, as a broker or an anxious cloud does. */
+  #repeat(): null {
+    const { all } = this.#deps.commands;
+    const again = all[all.length - 1 - this.#below(Math.min(all.length, 30))];
+    if (again !== undefined) this.#deps.publish(again.text);
+    return null;
+  }
+
+  #pick(): Deed {
+    const total = this.#deeds.reduce((sum, deed) => sum + deed.weight, 0);
+    let at = this.#deps.random() * total;
+    const found = this.#deeds.find((deed) => {
+      at -= deed.weight;
+      return at < 0;
+    });
+    const last = found ?? this.#deeds.at(-1);
+    if (last === undefined) throw new Error('there is nothing to do');
+    return last;
+  }
+
+  #id(kind: string): string {
+    this.#n += 1;
+    return `${kind}-${this.#prefix}-${this.#n}`;
+  }
+
+  #below(n: number): number {
+    return Math.floor(this.#deps.random() * n);
+  }
+
+  #any<T>(items: readonly [T, ...T[]]): T {
+    return items[this.#below(items.length)] ?? items[0];
+  }
+}
+
+const SENTENCES = ['안녕하세요', '공기가 좋아요', '곧 갈게요', '잠시만요'] as const;
+
+function task(method: string, params: Body): Body {
+  return { kind: 'task', method, params, task: {} };
+}
+
+function capability(id: string, params: Body): Body {
+  return { kind: 'task', capability: id, params, task: {} };
+}
+
+function legacy(method: string, params: Body): Body {
+  return { kind: 'legacy', method, params };
+}
+
+function control(method: string, params: Body): Body {
+  return { kind: 'control', method, params };
+}

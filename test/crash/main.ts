@@ -1,0 +1,28 @@
+/** `npm run crash -- [--kills N] [--seed N] [--json]`: kill -9 at random moments; nothing may be lost. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type CrashOptions, parseOptions, USAGE } from './options.js';
+import { describeReport } from './report.js';
+import { runCrash } from './run.js';
+
+function options(): CrashOptions {
+  try {
+    return parseOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
+    return process.exit(2);
+  }
+}
+
+const { json, stateDir: given, ...wanted } = options();
+const stateDir = given === null ? mkdtempSync(join(tmpdir(), 'deviceagent-crash-')) : resolve(given);
+const report = await runCrash({
+  ...wanted,
+  stateDir,
+  say: (line) => process.stderr.write(`${line}\n`),
+});
+process.stdout.write(`${json ? JSON.stringify(report) : describeReport(report)}\n`);
+if (given === null && report.ok) rmSync(stateDir, { recursive: true, force: true });
+else process.stderr.write(`what the robot left behind: ${stateDir}\n`);
+process.exit(report.ok ? 0 : 1);

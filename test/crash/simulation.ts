@@ -1,0 +1,154 @@
+/** The real thing as child processes: `deviceagent sim`, which starts the daemon, which starts the motion process. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { entryPath } from '../../config/contracts/entry.js';
+import { freePort } from '../../daemon/cli/simulation/free-port.js';
+import { askSimulation } from './control-client.js';
+import type { DriveCommand } from './motion.js';
+import { sleep } from './waiting.js';
+
+export interface SimulationOptions {
+  stateDir: string;
+  seed: number;
+  baseWatchdog: boolean;
+}
+
+const START_MS = 30_000;
+const STOP_MS = 15_000;
+const LOOK_MS = 20;
+
+export class Simulation {
+  readonly stateDir: string;
+  readonly mqttUrl: string;
+  readonly #apiPort: number;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<string>;
+  #ended: string | null = null;
+
+  private constructor(options: SimulationOptions, ports: { mqtt: number; api: number }) {
+    this.stateDir = options.stateDir;
+    this.mqttUrl = `mqtt://127.0.0.1:${ports.mqtt}`;
+    this.#apiPort = ports.api;
+    mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
+    const log = openSync(join(this.stateDir, 'sim.log'), 'a', 0o600);
+    this.#child = spawn(
+      process.execPath,
+      [
+        entryPath(import.meta.url, '../../daemon/cli/main.js'),
+        'sim',
+        '--headless',
+        ...['--cloud', 'off', '--seed', String(options.seed), '--state-dir', this.stateDir],
+        ...['--mqtt-port', String(ports.mqtt), '--api-port', String(ports.api)],
+        ...['--base-watchdog', options.baseWatchdog ? 'on' : 'off'],
+      ],
+      { stdio: ['ignore', log, log] },
+    );
+    closeSync(log);
+    this.#exited = new Promise((resolve) =>
+      this.#child.once('exit', (code, signal) => {
+        this.#ended = signal ?? `exit code ${code}`;
+        resolve(this.#ended);
+      }),
+    );
+  }
+
+  static async start(options: SimulationOptions): Promise<Simulation> {
+    const ports = { mqtt: await freePort(0), api: await freePort(0) };
+    return new Simulation(options, ports);
+  }
+
+  /** How the simulation ended, if it did. */
+  get ended(): string | null {
+    return this.#ended;
+  }
+
+  pid(of: 'daemon' | 'rt'): number | null {
+    try {
+      const pid = Number.parseInt(readFileSync(join(this.stateDir, `${of}.pid`), 'utf8'), 10);
+      return Number.isInteger(pid) && pid > 0 && alive(pid) ? pid : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** A living process other than `before`; throws when none comes. */
+  async newPid(of: 'daemon' | 'rt', before: number | null): Promise<number> {
+    let found: number | null = null;
+    await this.#until(`another ${of} process`, () => {
+      found = this.pid(of);
+      return found !== null && found !== before;
+    });
+    return found ?? 0;
+  }
+
+  /** Waits until a daemon other than `before` accepts commands. */
+  async ready(before: number | null): Promise<void> {
+    await this.newPid('daemon', before);
+    await this.#until('the daemon to be ready', () => this.#saysReady());
+  }
+
+  /** Waits until a motion process talks to the base that was not there at wall time `since`. */
+  async rtInCharge(since: number): Promise<void> {
+    await this.#until('a motion process that talks to the base', async () => {
+      const commands = await this.drives(since);
+      return commands.some(({ wall, what }) => wall > since && what === 'start');
+    });
+  }
+
+  async drives(since: number): Promise<DriveCommand[]> {
+    const answer = await this.#ask({ get: 'drives', argument: since });
+    return Array.isArray(answer) ? (answer as DriveCommand[]) : [];
+  }
+
+  async inject(...words: string[]): Promise<void> {
+    await this.#ask({ inject: words });
+  }
+
+  async docked(): Promise<boolean> {
+    const world = await this.#ask({ get: 'world' });
+    return typeof world === 'object' && world !== null && 'docked' in world && world.docked === true;
+  }
+
+  /** Ends everything in order; resolves with how it ended. */
+  async stop(): Promise<string> {
+    this.#child.kill('SIGTERM');
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
+    const how = await this.#exited;
+    clearTimeout(late);
+    return how;
+  }
+
+  #ask(question: object): Promise<unknown> {
+    return askSimulation(join(this.stateDir, 'sim.sock'), question);
+  }
+
+  async #saysReady(): Promise<boolean> {
+    try {
+      const response = await fetch(`http://127.0.0.1:${this.#apiPort}/ready`, {
+        signal: AbortSignal.timeout(1000),
+      });
+      return response.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  async #until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + START_MS;
+    while (!(await done())) {
+      if (this.#ended !== null) throw new Error(`the simulation is gone: ${this.#ended}`);
+      if (Date.now() > deadline) throw new Error(`within ${START_MS} ms there was no sign of ${what}`);
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
