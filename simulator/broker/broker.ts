@@ -5,6 +5,9 @@ import { Aedes, type AedesPublishPacket, type Client } from 'aedes';
 import { TappedConnection } from './tapped-connection.js';
 import type { SimBroker, SimBrokerOptions } from './types.js';
 
+/** A message that the broker has not passed on within this time, ms of wall time, is not waited for. */
+const HANDOVER_MS = 2000;
+
 export async function createSimBroker(options: SimBrokerOptions): Promise<SimBroker> {
   return new EmbeddedBroker(options, await newBroker());
 }
@@ -25,8 +28,8 @@ class EmbeddedBroker implements SimBroker {
   readonly #options: SimBrokerOptions;
   readonly #wall: () => number;
   readonly #connections = new Set<TappedConnection>();
-  /** Messages that a client published and that are not handed on yet. */
-  #handingOn = 0;
+  /** Messages that a client published and that are not handed on yet: of this broker, not of one before a restart. */
+  #handover = new Handover();
   #aedes: Aedes;
   #server: Server | null = null;
   #port: number | null = null;
@@ -88,7 +91,7 @@ class EmbeddedBroker implements SimBroker {
     if (!keepSessions) {
       const old = this.#aedes;
       this.#aedes = await newBroker();
-      this.#handingOn = 0;
+      this.#handover = new Handover();
       this.#watch(this.#aedes);
       await new Promise<void>((resolve) => old.close(resolve));
     }
@@ -123,7 +126,7 @@ class EmbeddedBroker implements SimBroker {
   inFlight(): number {
     let undelivered = 0;
     for (const connection of this.#connections) undelivered += connection.undelivered();
-    return this.#handingOn + undelivered;
+    return this.#handover.open(this.#wall()) + undelivered;
   }
 
   activity(): number {
@@ -153,17 +156,38 @@ class EmbeddedBroker implements SimBroker {
   }
 
   #watch(aedes: Aedes): void {
+    const handover = this.#handover;
     aedes.authorizePublish = (client: Client | null, packet, callback) => {
       if (packet.topic.startsWith('$SYS/')) {
         callback(new Error('$SYS/ is reserved'));
         return;
       }
-      if (client !== null) this.#handingOn += 1;
+      if (client !== null) handover.begin(this.#wall());
       callback(null);
     };
     aedes.on('publish', (_packet: AedesPublishPacket, client: Client | null) => {
-      if (client !== null) this.#handingOn = Math.max(0, this.#handingOn - 1);
+      if (client !== null) handover.end(this.#wall());
     });
+  }
+}
+
+/** What one broker has taken and not passed on; what it has held for too long it will never pass on. */
+class Handover {
+  #count = 0;
+  #lastProgress = 0;
+
+  begin(wall: number): void {
+    if (this.#count === 0) this.#lastProgress = wall;
+    this.#count += 1;
+  }
+
+  end(wall: number): void {
+    this.#count = Math.max(0, this.#count - 1);
+    this.#lastProgress = wall;
+  }
+
+  open(wall: number): number {
+    return wall - this.#lastProgress < HANDOVER_MS ? this.#count : 0;
   }
 }
 
