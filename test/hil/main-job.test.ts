@@ -148,7 +148,7 @@ describe.each([1, 2, 3])(`"${GOAL}" (seed %i)`, (seed) => {
     const first = lane[0]?.seq ?? 0;
     expect(lane.map((event) => event.seq)).toEqual(lane.map((_, i) => first + i));
     expect(run.home.cloud.report().repeats).toBe(0);
-    const tasks = new Set(lane.flatMap((event) => (event.task_id === null ? [] : [event.task_id])));
+    const tasks = new Set(lane.flatMap((event) => event.task_id ?? []));
     for (const id of [...tasks, run.workflowId]) expect(run.witness.endsOf(id)).toEqual(['COMPLETED']);
     for (const id of tasks) {
       const story = lane.filter((event) => event.task_id === id && event.topic === 'events/task');
