@@ -8,6 +8,7 @@ import type { Runtime } from '../runtime.js';
 import { FailureLimit } from './auth/failure-limit.js';
 import { Guard } from './auth/guard.js';
 import { allowedNames, isLoopbackHost, urlHost } from './auth/origin.js';
+import { sessionFile } from './auth/session-file.js';
 import { SessionStore } from './auth/sessions.js';
 import { MIN_TOKEN_LENGTH, readOrCreateToken } from './auth/token-file.js';
 import { addConsole } from './console-files.js';
@@ -57,6 +58,7 @@ class LocalApi implements Api {
       secret: this.#secret,
       codeTtlMs: options.codeTtlMs ?? CODE_TTL_MS,
       sessionTtlMs: options.sessionTtlMs ?? SESSION_TTL_MS,
+      file: sessionFile(runtime.stateDir),
     });
     const streamParts = { runtime, clock, counters: this.#counters };
     this.#events = new EventStream({
@@ -79,6 +81,7 @@ class LocalApi implements Api {
     if (tcp !== null) checkTcp(tcp);
     prepareStateDir(stateDir);
     const fileToken = readOrCreateToken(stateDir, this.#secret);
+    this.#sessions.restore();
     const path = socketPath(stateDir);
     try {
       const unix = await this.#build('unix', []);

@@ -1,5 +1,6 @@
 /** Console sessions: a one-time code in the printed address becomes a cookie, once. */
 import { createHash } from 'node:crypto';
+import type { SessionFile } from './session-file.js';
 
 const MAX_CODES = 16;
 const MAX_SESSIONS = 32;
@@ -9,12 +10,10 @@ export interface SessionStoreOptions {
   secret(bytes: number): string;
   codeTtlMs: number;
   sessionTtlMs: number;
+  file: SessionFile;
 }
 
-/**
- * In memory on purpose: a restart signs everybody out. Only digests are kept, and looking a digest up in a map
- * tells a guesser nothing about the secret behind it.
- */
+/** Only digests are kept; looking one up in a map tells a guesser nothing about the secret behind it. */
 export class SessionStore {
   readonly #codes = new Map<string, number>();
   readonly #sessions = new Map<string, number>();
@@ -22,6 +21,11 @@ export class SessionStore {
 
   constructor(options: SessionStoreOptions) {
     this.#options = options;
+  }
+
+  /** Takes over the sessions of the daemon before this one; codes do not outlive it. */
+  restore(): void {
+    for (const [digest, expiresAtMs] of this.#options.file.load()) this.#sessions.set(digest, expiresAtMs);
   }
 
   newCode(): { code: string; expiresAtMs: number } {
@@ -41,6 +45,7 @@ export class SessionStore {
     const session = this.#options.secret(32);
     this.#sessions.set(digest(session), this.#options.now() + this.#options.sessionTtlMs);
     keepNewest(this.#sessions, MAX_SESSIONS);
+    this.#options.file.save([...this.#sessions]);
     return session;
   }
 

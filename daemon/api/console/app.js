@@ -139,6 +139,7 @@ function onRobotFrame(frame) {
 
 function onEvent(message) {
   if (message.type === 'progress') return onProgress(message.payload);
+  if (message.type === 'hello') model.newestSeq = message.since;
   if (message.type === 'gap') model.events.unshift({ gap: message.to - message.from + 1 });
   if (message.type === 'event') {
     model.newestSeq = message.seq;

@@ -56,7 +56,8 @@ export class EventStream {
 
   follow(socket: StreamSocket, caller: Caller, options: FollowOptions): void {
     const newest = this.#parts.runtime.outbox.stats().nextSeq - 1;
-    const since = options.since ?? newest;
+    // A client that knows more than there is followed another store: this one began anew.
+    const since = Math.min(options.since ?? newest, newest);
     const follower = { socket, cursor: since, domain: options.domain, dropped: 0, heldBack: false };
     this.#clients.add(follower, socket, caller);
     this.#send(follower, { type: 'hello', seq: newest, since });

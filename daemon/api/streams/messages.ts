@@ -5,7 +5,10 @@ import { pathView, robotView, scanView } from '../robot-view.js';
 const payload = z.record(z.string(), z.unknown());
 
 export const eventMessage = z.discriminatedUnion('type', [
-  /** First message: `seq` of the newest event there is; what follows is after `since`. */
+  /**
+   * First message: `seq` of the newest event there is; what follows is after `since`, which is smaller than the
+   * one asked for when the store began anew.
+   */
   z.strictObject({ type: z.literal('hello'), seq: z.int(), since: z.int() }),
   z.strictObject({ type: z.literal('event'), seq: z.int(), topic: z.string(), payload }),
   /** PROGRESS of a task: telemetry, without `seq`. */

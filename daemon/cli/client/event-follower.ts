@@ -48,7 +48,7 @@ async function* messages(
   try {
     for (;;) {
       for await (const message of connection.messages()) {
-        if (message.type === 'hello' && cursor === null) cursor = message.since;
+        if (message.type === 'hello') cursor = message.since;
         if (message.type === 'event') cursor = message.seq;
         yield message;
       }

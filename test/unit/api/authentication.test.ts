@@ -168,6 +168,29 @@ describe('the one-time code', () => {
     expect((await overTcp(served, { path: '/api/tasks', headers: { cookie } })).status).toBe(401);
   });
 
+  it('gives a session that outlives a restart of the daemon; codes do not', async () => {
+    const cookie = await signIn(served);
+    const address = new URL(served.api.consoleAddress() ?? '');
+    await served.api.stop();
+    const again = createApi(served.runtime, { tcp: { port: served.port }, clock: served.clock });
+    await again.start();
+    expect((await overTcp(served, { path: '/api/tasks', headers: { cookie } })).status).toBe(200);
+    expect((await overTcp(served, { path: `/${address.search}` })).status).toBe(401);
+    await again.stop();
+    const file = join(served.dir, 'console-sessions.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).not.toContain(cookie.split('=')[1]);
+    // A file that others can write to lets nobody in, and a broken one keeps nobody out of a new session.
+    for (const spoil of [() => chmodSync(file, 0o666), () => writeFileSync(file, '{')]) {
+      spoil();
+      const next = createApi(served.runtime, { tcp: { port: served.port }, clock: served.clock });
+      await next.start();
+      expect((await overTcp(served, { path: '/api/tasks', headers: { cookie } })).status).toBe(401);
+      await next.stop();
+      chmodSync(file, 0o600);
+    }
+  });
+
   it('is needed for every file of the page', async () => {
     const cookie = await signIn(served);
     for (const path of ['/', '/index.html', '/base.css', '/app.js']) {

@@ -122,14 +122,17 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     expect(await tile(3)).toMatch(/초 전/);
   });
 
-  it('says that the connection is lost when the daemon goes, and asks for a fresh address once it is back', async () => {
+  it('says that the connection is lost when the daemon goes, and goes on when it is back', async () => {
     await open();
     await served.api.stop();
     await page.waitForSelector('#link[data-state="stale"], #link[data-state="lost"]');
     expect(await text('#link')).toMatch(/전 정보$/);
     const again = createApi(served.runtime, { tcp: { port: served.port } });
     await again.start();
-    await page.waitForSelector('.signed-out', { timeout: 20_000 });
+    await page.waitForSelector('#link[data-state="live"]', { timeout: 20_000 });
+    served.runtime.append('events/task', taskEvent({ event: 'COMPLETED', step_id: 's2' }));
+    await page.waitForSelector('.event:first-child:has-text("#8")', { timeout: 20_000 });
+    await page.goto('about:blank');
     await again.stop();
     // The browser reports each failed attempt to connect; that is what this test is about.
     problems.length = 0;

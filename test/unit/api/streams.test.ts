@@ -123,6 +123,14 @@ describe('following events', () => {
     ]);
   });
 
+  it('begins at the end of a store that began anew', async () => {
+    const client = await follow('/api/events/stream?since=5000');
+    await client.until(() => client.messages.length === 1);
+    expect(client.messages).toEqual([{ type: 'hello', seq: 7, since: 7 }]);
+    served.runtime.append('events/task', completed(1));
+    await client.until(() => client.of('event').length === 1);
+  });
+
   it('tells nothing of a transaction that is still open', async () => {
     const client = await follow();
     await client.until(() => client.messages.length === 1);
