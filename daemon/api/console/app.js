@@ -23,6 +23,7 @@ const KEPT_EVENTS = 120;
 const TERMINAL = ['COMPLETED', 'FAILED', 'CANCELLED'];
 
 const map = new MapView(byId('canvas'));
+const unsaid = [];
 
 /* Showing */
 
@@ -89,6 +90,7 @@ const refreshWork = gathered(150, async () => {
     showWork();
     showDoing();
     showEvents();
+    sayEnds();
   } catch {
     // The link line already says that the robot does not answer; the next event asks again.
   }
@@ -144,16 +146,16 @@ function onEvent(message) {
   if (message.type === 'event') {
     model.newestSeq = message.seq;
     model.events.unshift(message);
-    sayEnd(message);
+    if (TERMINAL.includes(message.payload.event)) unsaid.push(message);
   }
   model.events.length = Math.min(model.events.length, KEPT_EVENTS);
   return refreshWork();
 }
 
-function sayEnd(message) {
-  if (!TERMINAL.includes(message.payload.event)) return;
-  const { name, text } = eventWords(message, eventTitle);
-  announce(`${text}: ${name}`);
+/** How things ended, for screen readers; said once it is loaded what they were. */
+function sayEnds() {
+  const ends = unsaid.splice(0).map((message) => eventWords(message, eventTitle));
+  if (ends.length > 0) announce(ends.map(({ name, text }) => `${text}: ${name}`).join('. '));
 }
 
 /** Progress comes often; it is put into the task at hand instead of asking for everything again. */

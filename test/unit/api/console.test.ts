@@ -193,9 +193,8 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
   it('follows events as they happen, and tells screen readers how things ended', async () => {
     await open();
     served.runtime.append('events/task', taskEvent({ event: 'COMPLETED', step_id: 's2' }));
-    await page.waitForSelector('.event:first-child:has-text("#8")');
-    expect(await text('.event:first-child')).toContain('안방으로 이동');
-    expect(await text('#announce')).toBe('안방으로 이동: 완료');
+    await page.waitForSelector('.event:first-child:has-text("#8"):has-text("안방으로 이동")');
+    await page.waitForFunction(`document.querySelector('#announce').textContent === '안방으로 이동: 완료'`);
   });
 
   it('keeps opened evidence open and the focus where it was while things change', async () => {
