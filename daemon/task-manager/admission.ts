@@ -1,5 +1,5 @@
 /** From a request to a task: defaults, the method's own schema and admission check. */
-import { describeZodError, Refusal } from '../../config/contracts/errors.js';
+import { describeZodError, isRefusal, Refusal } from '../../config/contracts/errors.js';
 import type { MethodSpec } from '../../executors/method.js';
 import type { TaskRequest } from './task.js';
 import type { SubmitTask } from './types.js';
@@ -38,7 +38,25 @@ export function parseParams(spec: MethodSpec, params: Record<string, unknown>, p
   const parsed = spec.params.safeParse(params);
   if (parsed.success) return parsed.data;
   const { field, message } = describeZodError(parsed.error, params);
-  throw new Refusal('INVALID_PARAMS', `${spec.name} ${message}`, field === '' ? path : `${path}.${field}`);
+  if (field === '') throw new Refusal('INVALID_PARAMS', message.replace('the document', path), path);
+  throw new Refusal('INVALID_PARAMS', `${path}.${message}`, `${path}.${field}`);
+}
+
+/** The same refusal with its field named from further up: `positionName` below `params` is `params.positionName`. */
+export function below(path: string, refusal: Refusal): Refusal {
+  const { reason, message, field, observedAtMs } = refusal;
+  if (field === undefined || field.startsWith(`${path}.`)) return refusal;
+  const text = message.startsWith(field) ? `${path}.${message}` : message;
+  return new Refusal(reason, text, `${path}.${field}`, observedAtMs);
+}
+
+/** The method's own check at admission; throws `Refusal` naming the field below `path`. */
+export function checkAdmission(spec: MethodSpec, params: unknown, nowMs: number, path = 'params'): void {
+  try {
+    spec.admit?.({ params, nowMs });
+  } catch (error) {
+    throw isRefusal(error) ? below(path, error) : error;
+  }
 }
 
 /** Throws `Refusal` for what can never work. */
@@ -47,11 +65,10 @@ export function admit(
   name: string,
   params: Record<string, unknown>,
   nowMs: number,
-  path = 'params',
 ): Admitted {
   const spec = findMethod(methods, name);
-  const parsed = parseParams(spec, params, path);
-  spec.admit?.({ params: parsed, nowMs });
+  const parsed = parseParams(spec, params);
+  checkAdmission(spec, parsed, nowMs);
   return { spec, params: parsed };
 }
 

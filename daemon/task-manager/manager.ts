@@ -1,7 +1,7 @@
 /** Puts the TaskManager together: single tasks, workflows on top of them, and what a restart does. */
 import { Refusal } from '../../config/contracts/errors.js';
 import { methodsByName } from './admission.js';
-import { Defects } from './defects.js';
+import { Defects, tolerateStore } from './defects.js';
 import { DEFAULT_TASK_MANAGER_LIMITS, type TaskManagerDeps, type TaskManagerHandle } from './deps.js';
 import { recover } from './recovery.js';
 import { toRecord } from './task.js';
@@ -79,7 +79,7 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
       return report;
     },
     emergencyStop: (message, observedAtMs) => core.emergencyStop(message, observedAtMs),
-    contextChanged: () => engine.look(),
+    contextChanged: () => tolerateStore(() => engine.look()),
     async stop() {
       accepting = false;
       engine.stop();

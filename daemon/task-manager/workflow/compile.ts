@@ -7,7 +7,7 @@ import {
   type WorkflowStep,
 } from '../../../config/contracts/wire/workflow.js';
 import type { MethodSpec } from '../../../executors/method.js';
-import { findMethod, type Methods, parseParams } from '../admission.js';
+import { below, checkAdmission, findMethod, type Methods, parseParams } from '../admission.js';
 import { type OutputReference, parseCondition } from './conditions.js';
 import { outputHas } from './output-schema.js';
 import { templatesIn } from './templates.js';
@@ -104,11 +104,24 @@ function resolveMethod(item: Draft, deps: CompileDeps): void {
     throw new Refusal('INVALID_PARAMS', `${found}; exactly one of method and capability is allowed`);
   }
   if (capability !== undefined) {
-    const resolved = deps.resolveCapability(capability, item.params);
+    const resolved = resolveCapability(item.path, capability, item.params, deps);
     item.params = resolved.params;
     item.spec = findMethod(deps.methods, resolved.method, `${item.path}.capability`);
   } else if (method !== undefined) {
     item.spec = findMethod(deps.methods, method, `${item.path}.method`);
+  }
+}
+
+function resolveCapability(
+  path: string,
+  capability: string,
+  params: Record<string, unknown>,
+  deps: CompileDeps,
+): ReturnType<CompileDeps['resolveCapability']> {
+  try {
+    return deps.resolveCapability(capability, params);
+  } catch (error) {
+    throw isRefusal(error) ? below(path, error) : error;
   }
 }
 
@@ -123,8 +136,7 @@ function checkParams(
 ): void {
   if (item.references.some((reference) => reference.field.startsWith(path))) return;
   collect(problems, path, () => {
-    const parsed = parseParams(spec, params, path);
-    spec.admit?.({ params: parsed, nowMs: deps.nowMs });
+    checkAdmission(spec, parseParams(spec, params, path), deps.nowMs, path);
   });
 }
 

@@ -122,11 +122,16 @@ export class WorkflowEngine implements OwnerHooks {
     for (const { workflow, plan } of waiting) {
       if (plan.waitUntil === null) continue;
       if (!this.#steps.verdict(plan.waitUntil.condition, workflow, context).holds) continue;
-      this.#d.store.write(() => {
-        this.#steps.release(workflow, plan);
-        this.#advance(workflow.row.workflowId);
-      });
+      this.#d.store.write(() => this.#letGo(workflow.row.workflowId, plan.stepId));
     }
+  }
+
+  /** What the step waited for is there, unless something else has happened to it since it was looked at. */
+  #letGo(workflowId: string, stepId: string): void {
+    const workflow = this.table.getLive(workflowId);
+    if (workflow?.steps.get(stepId)?.hold !== 'condition') return;
+    this.#steps.release(workflow, planOf(workflow, stepId));
+    this.#advance(workflowId);
   }
 
   beforeStart(row: TaskRow): { skip: boolean; message: string } | null {

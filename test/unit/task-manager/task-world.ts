@@ -130,7 +130,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
       params: z.strictObject({ to: z.string().optional(), speed: z.number().optional() }),
       admit: ({ params }) => {
         if (params.to === 'nowhere')
-          throw new Refusal('UNKNOWN_TARGET', 'there is no room "nowhere"', 'params.to');
+          throw new Refusal('UNKNOWN_TARGET', 'to: found "nowhere"; there is no such room', 'to');
       },
     }),
     method('rotate', { resources: exclusive('motion') }),
@@ -173,7 +173,8 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     log,
     methods,
     resolveCapability(id, params) {
-      if (id !== 'move_to_room') throw new Refusal('UNKNOWN_CAPABILITY', `there is no capability "${id}"`);
+      if (id !== 'move_to_room')
+        throw new Refusal('UNKNOWN_CAPABILITY', `capability: found "${id}"`, 'capability');
       return { method: 'move', params };
     },
     context: options.context ?? (() => context),

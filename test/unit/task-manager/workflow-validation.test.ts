@@ -116,10 +116,17 @@ describe('a workflow is checked whole before anything of it runs', () => {
     expect(error).toMatchObject({ reason: 'INVALID_PARAMS', field: 'steps.a.params.speed' });
   });
 
-  it('says UNKNOWN_TARGET, UNKNOWN_METHOD or UNKNOWN_CAPABILITY when that is all that is wrong', () => {
-    expect(refused([s('a', { method: 'move', params: { to: 'nowhere' } })]).reason).toBe('UNKNOWN_TARGET');
+  it('says UNKNOWN_TARGET, UNKNOWN_METHOD or UNKNOWN_CAPABILITY when that is all that is wrong, and where', () => {
+    expect(refused([s('a', { method: 'move', params: { to: 'nowhere' } })])).toMatchObject({
+      reason: 'UNKNOWN_TARGET',
+      field: 'steps.a.params.to',
+      message: 'steps.a.params.to: found "nowhere"; there is no such room',
+    });
     expect(refused([s('a', { method: 'fly' }), s('b', { method: 'swim' })]).reason).toBe('UNKNOWN_METHOD');
-    expect(refused([{ step_id: 'a', capability: 'fly' }]).reason).toBe('UNKNOWN_CAPABILITY');
+    expect(refused([{ step_id: 'a', capability: 'fly' }])).toMatchObject({
+      reason: 'UNKNOWN_CAPABILITY',
+      field: 'steps.a.capability',
+    });
   });
 
   it('reports everything at once', () => {
