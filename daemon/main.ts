@@ -8,7 +8,7 @@ import { createApi } from './api/api.js';
 import type { Api } from './api/types.js';
 import type { DaemonOptions } from './compose/options.js';
 import { assemble, type Parts } from './compose/parts.js';
-import { bodyIsKnown, startBody } from './compose/start.js';
+import { startBody } from './compose/start.js';
 import type { Runtime } from './runtime.js';
 
 export interface Daemon {
@@ -54,7 +54,7 @@ class DaemonParts implements Daemon {
   }
 
   async start(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    const { body, peripherals, tasks, timers, machines, cloud } = this.#parts;
+    const { body, bodyWatch, peripherals, tasks, timers, machines, cloud } = this.#parts;
     await this.#api?.start();
     signal.throwIfAborted();
     peripherals.start();
@@ -65,7 +65,7 @@ class DaemonParts implements Daemon {
     machines.restore();
     const recovered = tasks.recover();
     timers.start();
-    this.#options.log.info({ recovered, body: bodyIsKnown(this.#parts) }, 'ready: commands are accepted');
+    this.#options.log.info({ recovered, bodyKnown: bodyWatch.known }, 'ready: commands are accepted');
     cloud?.start();
     this.#ready = true;
   }

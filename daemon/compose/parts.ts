@@ -31,11 +31,12 @@ import { Timers } from '../store/timers.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
 import { createTaskManager } from '../task-manager/manager.js';
 import { type Body, createBody } from './body.js';
+import { BodyWatch } from './body-watch.js';
 import { cloudOptionsOf, commandKeyOf } from './cloud-options.js';
 import { createContextPublisher } from './context-publisher.js';
 import { doctorOf } from './doctor.js';
 import { importMap } from './import-map.js';
-import { readMap } from './map.js';
+import { type MapInUse, readMap } from './map.js';
 import { mapViewOf } from './map-view.js';
 import type { DaemonOptions } from './options.js';
 import { createPeripherals, type Peripherals } from './peripherals.js';
@@ -50,10 +51,11 @@ export interface Parts {
   /** Null without a broker. */
   cloud: Cloud | null;
   body: Body;
+  bodyWatch: BodyWatch;
   peripherals: Peripherals;
   /** What listens and looks by itself; closed in this order. */
   watchers: readonly { close(): void }[];
-  map: ReturnType<typeof readMap>;
+  map: MapInUse;
 }
 
 const MACHINE_TIMER = 'machine';
@@ -73,6 +75,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
   const { amr } = body;
   const peripherals = createPeripherals({ ...options, config });
   const map = readMap(config, log);
+  const bodyWatch = new BodyWatch({ amr, map, clock, log });
 
   const { commits } = body;
   const store = Store.open({
@@ -327,8 +330,9 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     machines,
     cloud: later.cloud,
     body,
+    bodyWatch,
     peripherals,
-    watchers: [batteryGuard, telemetry, machines, observations, deviceState],
+    watchers: [bodyWatch, batteryGuard, telemetry, machines, observations, deviceState],
     map,
   };
 }
