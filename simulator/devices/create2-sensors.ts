@@ -89,7 +89,7 @@ function readPacket(world: World, firmware: FirmwareState, packet: number, ir: (
     case 31:
       return body.cliff.right ? DROP : FLOOR;
     case 34:
-      return world.docked ? 2 : 0;
+      return world.contactsLive ? 2 : 0;
     case 35:
       return firmware.mode;
     case 36:

@@ -40,6 +40,8 @@ export class World {
   readonly air: HomeAir;
   readonly visitors: Visitors;
   readonly darkRooms = new Set<string>();
+  /** The home base: whether it has mains power, and whether its contacts conduct. */
+  readonly station = { powered: true, contacts: true };
   /** Whether the base takes the current that the dock offers; the base's firmware decides. */
   chargerWanted = true;
   /** Calls of `step` so far. */
@@ -66,7 +68,7 @@ export class World {
     this.visitors = new Visitors(layout);
     this.docked = this.#contactsMeet();
     this.room = roomAt(layout, this.body.pose.x, this.body.pose.y);
-    this.battery.charging = this.docked;
+    this.battery.charging = this.contactsLive;
     this.body.seated = this.docked;
     this.#watcher = new Watcher(this, (text) => this.tell(text));
   }
@@ -118,9 +120,15 @@ export class World {
     return this.#events.map((e) => `${e.tick} ${e.text}`);
   }
 
+  /** Whether the charging contacts carry current: the robot stands on them, and the station is in order. */
+  get contactsLive(): boolean {
+    return this.docked && this.station.powered && this.station.contacts;
+  }
+
   /** What the robot's infrared receivers get now. */
   infrared(): Infrared {
-    return this.body.powered ? receiveInfrared(this.layout, this.body, this.visitors.things) : NO_INFRARED;
+    const lit = this.body.powered && this.station.powered;
+    return lit ? receiveInfrared(this.layout, this.body, this.visitors.things) : NO_INFRARED;
   }
 
   /** The robot is carried away: put down at `pose`, which nobody told it. */
@@ -175,7 +183,7 @@ export class World {
     this.battery.step(dtMs, {
       wheels: (Math.abs(wheels.left) + Math.abs(wheels.right)) / (2 * ROBOT.maxWheelSpeed),
       fan: this.fan.share,
-      charger: this.docked && this.chargerWanted,
+      charger: this.contactsLive && this.chargerWanted,
     });
     this.body.powered = !this.battery.empty;
   }

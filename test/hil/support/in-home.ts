@@ -1,5 +1,6 @@
 /** How a test of this folder gets a home: its own, or one that the tests of a `describe` share. */
 import { afterAll, beforeAll, expect, vi } from 'vitest';
+import type { DeviceContextV1 } from '../../../config/contracts/wire/context.js';
 import { Home, type HomeOptions } from '../../support/home.js';
 import { Witness } from './witness.js';
 
@@ -49,4 +50,12 @@ export function expectCleanLane({ home }: InHome): void {
   const { problems, missing, deadLettered } = home.cloud.report();
   expect({ problems, missing, deadLettered }).toEqual({ problems: [], missing: [], deadLettered: 0 });
   expect(home.session.unsettled.ticks).toBe(0);
+}
+
+/** The robot's planning context, asked for as a cloud does. */
+export async function contextOf(home: Home): Promise<DeviceContextV1> {
+  const query = { kind: 'query', method: 'getDevicePlanningContext', params: { version: 1 } };
+  const { status, message, result } = await home.command(query);
+  if (status !== 'accepted') throw new Error(`no context: ${message}`);
+  return result as DeviceContextV1;
 }
