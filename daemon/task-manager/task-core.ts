@@ -4,13 +4,15 @@ import type { MethodSpec } from '../../executors/method.js';
 import { StoreError } from '../store/store-error.js';
 import { type Admitted, admit, type Methods, requestOf } from './admission.js';
 import { compensationOf, triesAgain } from './after-failure.js';
-import { type Candidate, Candidates, contender } from './candidates.js';
+import { type Candidate, Candidates } from './candidates.js';
 import type { Contender } from './conflicts.js';
 import { type Defects, tolerateStore } from './defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from './deps.js';
 import { Executions } from './executions.js';
 import { Leases } from './leases.js';
 import { conclude, defect, failure, type RunResult, refusedOutcome, stoppedOutcome } from './lifecycle.js';
+import { NO_OWNER, type OwnerHooks } from './owner.js';
+import { checkRoom } from './room.js';
 import { Scheduler } from './scheduler.js';
 import { StopSources } from './stop-sources.js';
 import {
@@ -27,17 +29,6 @@ import { detailOf, subjectOf, type TaskEvents } from './task-events.js';
 import { TaskTable } from './task-table.js';
 import type { Canceller, SubmitTask, TaskRecord } from './types.js';
 import type { Waiting } from './waiting-room.js';
-
-/** What the workflow engine wants to know of the tasks it owns; called inside the running `write`. */
-export interface OwnerHooks {
-  /** Right before it would start after it had to wait; a message: it must not start any more, and why. */
-  beforeStart(row: TaskRow): { skip: boolean; message: string } | null;
-  started(row: TaskRow): void;
-  waiting(row: TaskRow, why: string): void;
-  ended(row: TaskRow): void;
-  /** One of the calls above failed by a defect and is undone: the owner has to end without it. */
-  broken(row: TaskRow, errorId: string): void;
-}
 
 export interface TaskCoreDeps
   extends Pick<TaskManagerDeps, 'store' | 'outbox' | 'clock' | 'ids' | 'log' | 'emergencyCut'> {
@@ -56,7 +47,7 @@ export class TaskCore {
   readonly #candidates: Candidates;
   readonly #stops = new StopSources();
   readonly #counters = { submitted: 0, refused: 0, emergency_cuts: 0, store_retries: 0 };
-  #hooks: OwnerHooks = { beforeStart: () => null, started() {}, waiting() {}, ended() {}, broken() {} };
+  #hooks: OwnerHooks = NO_OWNER;
   #closing = false;
   #pumpArmed = false;
 
@@ -105,10 +96,9 @@ export class TaskCore {
   submit(submit: SubmitTask): TaskRecord {
     try {
       return this.#d.store.write(() => {
-        if (!this.#d.outbox.hasRoom()) throw busy('the outbox is full');
         const admitted = this.admit(submit.method, submit.params);
         const request = requestOf(submit, admitted);
-        this.#checkRoom(request, admitted.spec);
+        checkRoom(request, admitted.spec, { ...this.#d, table: this.table, scheduler: this.scheduler });
         const row = this.create(request);
         this.enqueue(row, admitted);
         this.#counters.submitted++;
@@ -209,20 +199,6 @@ export class TaskCore {
       this.#counters.store_retries++;
       tolerateStore(() => this.#d.store.write(() => this.scheduler.pumpAll()));
     });
-  }
-
-  #checkRoom(request: TaskRequest, spec: MethodSpec): void {
-    const { maxLive, maxQueued } = this.#d.limits;
-    if (this.table.liveCount() >= maxLive) throw busy(`${maxLive} tasks are waiting or running`);
-    const { queueKey, executionMode } = request;
-    if (executionMode === 'QUEUED' && this.scheduler.lineLength(queueKey) >= maxQueued) {
-      throw busy(`${maxQueued} tasks are waiting in queue ${queueKey}`);
-    }
-    if (executionMode !== 'IMMEDIATE' || request.dryRun) return;
-    const plan = this.scheduler.plan(contender('new', request, spec));
-    if (plan.do === 'wait') {
-      throw new Refusal('RESOURCE_BUSY', `${spec.name} cannot start now: ${plan.why}`, 'executionMode');
-    }
   }
 
   /** Schema and admission were checked; what is left is whether it could start now. */
@@ -450,8 +426,4 @@ export class TaskCore {
 
 function cancelled(reason: Stopping['reason'], message: string): Stopping {
   return { as: 'CANCELLED', reason, message, observedAtMs: null };
-}
-
-function busy(what: string): Refusal {
-  return new Refusal('TASK_MANAGER_BUSY', `no further task is taken now: ${what}`);
 }

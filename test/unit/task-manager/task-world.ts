@@ -255,3 +255,25 @@ function inShort(event: TaskEvent): string {
 export function isTerminal(event: TaskEvent): boolean {
   return event.event === 'COMPLETED' || event.event === 'FAILED' || event.event === 'CANCELLED';
 }
+
+/** Ends the newest run of a method well, and lets what follows happen. */
+export async function complete(
+  world: TaskWorld,
+  method: string,
+  output: Record<string, unknown> | null = null,
+) {
+  await world.quiet();
+  world.run(method).complete(output);
+  await world.quiet();
+}
+
+/** A step of the only workflow. */
+export function step(world: TaskWorld, stepId: string) {
+  return world.tasks.getWorkflow('wf-1')?.steps.find((s) => s.stepId === stepId);
+}
+
+/** A context in which the air is known, unless `more` says otherwise. */
+export function air(pm: number | null, more: object = {}) {
+  const observed = { observed_at_ms: 1, source_valid: true, stale: false, usable: true, source_state: 'ok' };
+  return { air_quality: { ...observed, pm2_5: pm, ...more }, cleaning: { mode: null } };
+}
