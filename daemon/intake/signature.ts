@@ -36,6 +36,25 @@ function canonicalForm(body: JsonObject): string {
   try {
     return canonicalize(body) ?? '';
   } catch (error) {
+    const field = tooLargeNumber(body, '');
+    if (field !== null) {
+      throw new Refusal(
+        'MALFORMED',
+        `${field}: found a number too large to read; allowed up to 1.79e308`,
+        field,
+      );
+    }
     throw new Refusal('MALFORMED', `the payload has no canonical form: ${String(error)}`);
   }
+}
+
+/** Where JSON has a number like 1e999, which is read as infinite; depth was bounded before. */
+function tooLargeNumber(value: unknown, path: string): string | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : path;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, item] of Object.entries(value)) {
+    const found = tooLargeNumber(item, path === '' ? key : `${path}.${key}`);
+    if (found !== null) return found;
+  }
+  return null;
 }

@@ -46,6 +46,12 @@ describe('payloads that are no command', () => {
     expect(response).toMatchObject({ status: 'rejected', reason_code: 'MALFORMED' });
   });
 
+  it('names the field of a number too large to read', () => {
+    const response = h.send(JSON.stringify(move({ params: { x: [0, 7] } })).replace('7]', '1e999]'));
+    expect(response).toMatchObject({ status: 'rejected', reason_code: 'MALFORMED' });
+    expect(response.message).toContain('params.x.1');
+  });
+
   it('judges the depth of values that another channel parsed', () => {
     const raw = move({ params: { x: JSON.parse(nested(40)) } });
     expect(h.intake.handle(raw, LOCAL)).toMatchObject({ reason_code: 'MALFORMED' });
