@@ -67,6 +67,8 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     await page.waitForSelector('.tile:nth-of-type(6)');
   }
 
+  /** What the page shows comes over a socket and may take a moment on a busy machine. */
+  const SOON = { timeout: 15_000 };
   const text = async (selector: string) => (await page.locator(selector).textContent()) ?? '';
   /** Runs in the page. */
   const inPage = <T>(code: string) => page.evaluate(code) as Promise<T>;
@@ -74,19 +76,19 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
 
   it('shows where the robot is, what it does, and the proof of what it did', async () => {
     await open();
-    expect(await text('#now-title')).toBe('안방으로 이동');
-    expect(await tile(1)).toContain('83%');
-    expect(await tile(2)).toContain('떨어져 있음');
-    expect(await tile(3)).toContain('거실');
-    expect(await tile(4)).toContain('정상');
-    expect(await tile(5)).toContain('나쁨');
-    expect(await tile(6)).toContain('연결됨');
+    await expect.poll(() => text('#now-title'), SOON).toBe('안방으로 이동');
+    await expect.poll(() => tile(1), SOON).toContain('83%');
+    await expect.poll(() => tile(2), SOON).toContain('떨어져 있음');
+    await expect.poll(() => tile(3), SOON).toContain('거실');
+    await expect.poll(() => tile(4), SOON).toContain('정상');
+    await expect.poll(() => tile(5), SOON).toContain('나쁨');
+    await expect.poll(() => tile(6), SOON).toContain('연결됨');
     const states = await page
       .locator('.step')
       .evaluateAll((all) => all.map((s) => s.getAttribute('data-state')));
     expect(states).toEqual(['COMPLETED', 'COMPLETED', 'RUNNING', 'WAITING', 'PENDING', 'PENDING']);
     await page.locator('.step details summary').nth(1).click();
-    expect(await text('.step details[open] .evidence')).toContain('movement.arrived');
+    await expect.poll(() => text('.step details[open] .evidence'), SOON).toContain('movement.arrived');
     expect(await page.title()).toBe('da-sim · DeviceAgent');
     expect(page.url()).not.toContain('code=');
   });
@@ -109,24 +111,24 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     served.runtime.robot = null;
     served.runtime.air = { pm2_5: null, source_state: 'warming_up' };
     await open();
-    for (const n of [1, 2, 3, 4]) expect(await tile(n)).toContain('모름');
-    expect(await tile(5)).toContain('센서 예열 중');
-    expect(await text('#stage-note')).toBe('로봇의 위치를 몰라요');
+    for (const n of [1, 2, 3, 4]) await expect.poll(() => tile(n), SOON).toContain('모름');
+    await expect.poll(() => tile(5), SOON).toContain('센서 예열 중');
+    await expect.poll(() => text('#stage-note'), SOON).toBe('로봇의 위치를 몰라요');
   });
 
   it('shows old positions as old, and says how old', async () => {
     await open();
     clearInterval(moving);
     await page.waitForSelector('#stage[data-stale="true"]');
-    expect(await text('#stage-note')).toMatch(/^위치 정보가 \d+(\.\d)?초 전 것이에요$/);
-    expect(await tile(3)).toMatch(/초 전/);
+    await expect.poll(() => text('#stage-note'), SOON).toMatch(/^위치 정보가 \d+(\.\d)?초 전 것이에요$/);
+    await expect.poll(() => tile(3), SOON).toMatch(/초 전/);
   });
 
   it('says that the connection is lost when the daemon goes, and goes on when it is back', async () => {
     await open();
     await served.api.stop();
     await page.waitForSelector('#link[data-state="stale"], #link[data-state="lost"]');
-    expect(await text('#link')).toMatch(/전 정보$/);
+    await expect.poll(() => text('#link'), SOON).toMatch(/전 정보$/);
     const again = createApi(served.runtime, { tcp: { port: served.port } });
     await again.start();
     await page.waitForSelector('#link[data-state="live"]', { timeout: 20_000 });
@@ -143,10 +145,10 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     await page.click('#estop');
     await page.waitForSelector('#alarm:not([hidden])');
     expect(served.runtime.estops).toEqual(['console']);
-    expect(await text('#alarm')).toContain('콘솔에서 누름');
+    await expect.poll(() => text('#alarm'), SOON).toContain('콘솔에서 누름');
     expect(await page.isEnabled('#estop')).toBe(true);
     await page.click('#release');
-    expect(await text('#ask')).toContain('비상 정지를 해제할까요?');
+    await expect.poll(() => text('#ask'), SOON).toContain('비상 정지를 해제할까요?');
     await page.click('#ask-yes');
     await page.waitForSelector('#alarm', { state: 'hidden' });
     expect(served.runtime.robot?.safety.estop.latched).toBe(false);
@@ -155,7 +157,7 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
   it('sends the robot to a room after asking, through the one gate', async () => {
     await open();
     await page.click('[data-key="room-4"]');
-    expect(await text('#ask-title')).toBe('안방으로 보낼까요?');
+    await expect.poll(() => text('#ask-title'), SOON).toBe('안방으로 보낼까요?');
     await page.click('#ask-no');
     expect(served.runtime.handled).toEqual([]);
     await page.click('[data-key="room-4"]');
@@ -173,7 +175,7 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     served.runtime.refuse.set('returnToStation', { reason: 'LOW_BATTERY', message: '8 %' });
     await open();
     await page.click('[data-key="home"]');
-    expect(await text('.toast')).toContain('배터리가 부족해요');
+    await expect.poll(() => text('.toast'), SOON).toContain('배터리가 부족해요');
     // The browser itself reports the refused request.
     expect(problems.splice(0)).toEqual([expect.stringContaining('409')]);
   });
@@ -212,7 +214,7 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     if (workflow !== undefined) workflow.goal = evil;
     if (served.runtime.mapView?.rooms[0] !== undefined) served.runtime.mapView.rooms[0].name = evil;
     await open();
-    expect(await text('.flow h3')).toBe(evil);
+    await expect.poll(() => text('.flow h3'), SOON).toBe(evil);
     expect(await page.locator('main img').count()).toBe(0);
     expect(await page.title()).toBe('da-sim · DeviceAgent');
   });
@@ -220,11 +222,11 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
   it('speaks Korean and English, and remembers which', async () => {
     await open();
     await page.click('#language');
-    expect(await text('#now-title')).toBe('Go to 안방');
+    await expect.poll(() => text('#now-title'), SOON).toBe('Go to 안방');
     expect(await page.getAttribute('html', 'lang')).toBe('en');
     await page.reload();
     await page.waitForSelector('#link[data-state="live"]');
-    expect(await text('#work-title')).toBe('Workflow');
+    await expect.poll(() => text('#work-title'), SOON).toBe('Workflow');
   });
 
   it('has the same sentences in both languages', async () => {
@@ -283,7 +285,7 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     await open();
     await page.context().clearCookies();
     await page.waitForSelector('.signed-out', { timeout: 10_000 });
-    expect(await text('.signed-out')).toContain('deviceagent console');
+    await expect.poll(() => text('.signed-out'), SOON).toContain('deviceagent console');
     problems.length = 0;
   });
 });
