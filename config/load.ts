@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, YAMLParseError } from 'yaml';
-import { shown } from './contracts/errors.js';
+import { errorCode, shown } from './contracts/errors.js';
 import { type Config, configSchema, type Secrets } from './schema.js';
 
 /** A configuration that cannot be used. The message names file, path, value and what is allowed. */
@@ -65,9 +65,7 @@ export function readYaml(file: string): unknown {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(file, [
-      `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-    ]);
+    throw new ConfigError(file, [`cannot be read (${errorCode(error) ?? 'unknown error'})`]);
   }
   try {
     return parse(text, { maxAliasCount: 100 });

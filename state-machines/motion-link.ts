@@ -8,7 +8,7 @@ import type {
   SafetyCondition,
 } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
-import { isRefusal } from '../config/contracts/errors.js';
+import { errorText, isRefusal } from '../config/contracts/errors.js';
 import type { Point } from '../config/contracts/geometry.js';
 import { TASK_REASONS, type TaskReason } from '../config/contracts/reason-codes.js';
 import { type BodyFacts, bodyFacts } from './body.js';
@@ -119,7 +119,7 @@ function motionEventOf(update: ActionUpdate): MotionEvent {
 
 /** Reason and message of a driver's rejection; anything that is not a refusal counts as a hardware fault. */
 export function rejectionOf(error: unknown): { reason: TaskReason; message: string } {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const reason = isRefusal(error) ? TASK_REASONS.find((known) => known === error.reason) : undefined;
   return { reason: reason ?? 'HARDWARE_FAULT', message };
 }

@@ -67,6 +67,16 @@ export function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
+/** What a thrown value says, for a message or a log line; anything can be thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a system or SQLite error, e.g. `ENOENT`; null for any other value. */
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
+}
+
 /** For the default branch of an exhaustive switch. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected value ${shown(value)}`);

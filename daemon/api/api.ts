@@ -4,6 +4,7 @@ import { unlinkSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { SystemClock } from '../../config/contracts/clock.js';
+import { errorCode, errorText } from '../../config/contracts/errors.js';
 import type { Runtime } from '../runtime.js';
 import { FailureLimit } from './auth/failure-limit.js';
 import { Guard } from './auth/guard.js';
@@ -187,16 +188,16 @@ function checkTcp(tcp: TcpOptions): void {
 }
 
 function listenError(error: unknown, host: string, port: number): Error {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another API port`);
   if (code === 'EACCES') return new Error(`port ${port} needs more rights; choose an API port above 1023`);
-  return new Error(`cannot listen on ${host}:${port}: ${message}`);
+  return new Error(`cannot listen on ${host}:${port}: ${errorText(error)}`);
 }
 
 function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
 }

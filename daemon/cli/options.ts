@@ -1,5 +1,6 @@
 /** Reading what people type: numbers, JSON, files, standard input. */
 import { readFile } from 'node:fs/promises';
+import { errorCode } from '../../config/contracts/errors.js';
 import type { Cli } from './cli.js';
 import { CliError, EXIT } from './io.js';
 
@@ -60,7 +61,7 @@ export async function fileBytes(cli: Cli, file: string, limit: number): Promise<
   try {
     bytes = await readFile(file);
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code ?? String(error);
+    const why = errorCode(error) ?? String(error);
     throw new CliError(cli.t('cannotRead', { file, why }), EXIT.usage);
   }
   if (bytes.length > limit) {

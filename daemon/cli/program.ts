@@ -1,5 +1,6 @@
 /** The commands and their options. What they do is loaded only when they run, so that help and short ones are quick. */
 import { Command, CommanderError, Option } from 'commander';
+import { errorText } from '../../config/contracts/errors.js';
 import { Cli, type CommonOptions } from './cli.js';
 import { CliError, EXIT, type Io } from './io.js';
 import { languageOf, type Translate, translator } from './language.js';
@@ -39,7 +40,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
 function report(error: unknown, argv: readonly string[], io: Io): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const known = error instanceof CliError ? error : null;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const body = known?.body ?? null;
   const json = argv.includes('--json');
   io.stderr.write(json ? `${JSON.stringify(body ?? { error: { message } })}\n` : `deviceagent: ${message}\n`);

@@ -1,6 +1,7 @@
 /** From a profile to the options of the cloud session. */
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { errorCode } from '../../config/contracts/errors.js';
 import type { LoadedConfig } from '../../config/load.js';
 import type { CloudOptions } from '../cloud/types.js';
 import { readCommandKey } from '../intake/signature.js';
@@ -42,6 +43,6 @@ function readPem(file: string | null): Buffer | null {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new Error(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    throw new Error(`${file}: cannot be read (${errorCode(error) ?? 'unknown error'})`);
   }
 }

@@ -1,5 +1,6 @@
 /** The map of the profile, read once: names and displays use it here, the motion process drives by it. */
 import { existsSync } from 'node:fs';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { Config } from '../../config/schema.js';
 import { loadMapBundle } from '../../drivers/amr/map/bundle.js';
@@ -23,7 +24,7 @@ export function readMap(config: Config, log: Log): MapInUse {
     const bundle = loadMapBundle(file);
     return { file, bundle, rooms: new MapRooms(bundle, config.motion.radius), problem: null };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorText(error);
     log.error({ problem }, 'the map cannot be used; navigation is unavailable until it is mended');
     return { file, bundle: null, rooms: null, problem };
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { describeZodError } from '../../config/contracts/errors.js';
+import { describeZodError, errorText } from '../../config/contracts/errors.js';
 import { createPolicy } from './policy.js';
 import { type Policy, type PolicyConfig, policySchema } from './types.js';
 
@@ -14,7 +14,7 @@ export function loadPolicyConfig(file: string | URL = DEFAULT_FILE): PolicyConfi
   try {
     raw = parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new Error(`${name}: cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${name}: cannot be read: ${errorText(error)}`);
   }
   const parsed = policySchema.safeParse(raw);
   if (!parsed.success) throw new Error(`${name}: ${describeZodError(parsed.error, raw).message}`);

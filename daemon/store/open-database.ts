@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../config/contracts/clock.js';
+import { errorCode, errorText } from '../../config/contracts/errors.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
 import { APPLICATION_ID, MIGRATIONS } from './schema.js';
@@ -137,8 +138,8 @@ function migrate(db: Database.Database): void {
 }
 
 function unusableReason(error: unknown): string | null {
-  const code = errorCode(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const code = errorCode(error) ?? '';
+  const message = errorText(error);
   if (code === 'SQLITE_NOTADB') return 'it is not a database';
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_IOERR_CORRUPTFS')
     return `it is damaged: ${message}`;
@@ -158,7 +159,7 @@ function moveAside(options: OpenOptions, reason: string): MovedAside {
       if (fs.existsSync(options.file + suffix)) fs.renameSync(options.file + suffix, target + suffix);
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     throw new StoreError(
       'IO',
       `the database ${options.file} cannot be used (${reason}) and cannot be moved aside: ${message}`,
@@ -202,8 +203,4 @@ function asStoreError(error: unknown, file: string): StoreError {
   return new StoreError(known.code, `the database ${file} cannot be opened: ${known.message}; ${hint}`, {
     cause: error,
   });
-}
-
-function errorCode(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { errorCode, errorText } from '../../config/contracts/errors.js';
 
 export type StoreErrorCode =
   /** No space left on the device, or over a quota. */
@@ -30,9 +31,8 @@ export function isSqliteError(error: unknown): error is InstanceType<typeof Data
 
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  const sqlite = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-  return new StoreError(storeErrorCode(sqlite), message, { cause: error });
+  const message = errorText(error);
+  return new StoreError(storeErrorCode(errorCode(error) ?? ''), message, { cause: error });
 }
 
 /** Result codes: https://www.sqlite.org/rescode.html */

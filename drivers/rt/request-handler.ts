@@ -1,5 +1,5 @@
 /** Obeys or refuses what the daemon asks of the motion process, and answers each request once. */
-import { describeZodError, Refusal, shown } from '../../config/contracts/errors.js';
+import { describeZodError, errorText, Refusal, shown } from '../../config/contracts/errors.js';
 import type { ReasonCode } from '../../config/contracts/reason-codes.js';
 import type { RtRequest, RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
@@ -183,7 +183,7 @@ export class RequestHandler {
   /** Anything but a `Refusal` is a defect. */
   #refuseFor(n: number, error: unknown): void {
     if (error instanceof Refusal) this.#refuse(n, error.reason, error.message);
-    else this.#refuse(n, 'INTERNAL_ERROR', error instanceof Error ? error.message : String(error));
+    else this.#refuse(n, 'INTERNAL_ERROR', errorText(error));
   }
 
   #refuse(n: number, reason: ReasonCode, message: string): void {

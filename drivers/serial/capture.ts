@@ -3,6 +3,7 @@
  * contents. JSON may be an array of bytes, or objects at any depth with `hex` (text) or `dec`/`bytes` (numbers)
  * and, where given, `name` and, for the answer to a query, `packet`.
  */
+import { errorText } from '../../config/contracts/errors.js';
 
 export interface Capture {
   name: string | null;
@@ -55,7 +56,7 @@ function fromJson(text: string): Capture[] {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new Error(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`not JSON: ${errorText(error)}`);
   }
   const found: Capture[] = [];
   collect(json, 0, found);

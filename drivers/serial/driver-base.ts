@@ -3,6 +3,7 @@
  * reopen with back-off, count, and stop.
  */
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { OpenPort, PortConnection, PortCounts } from '../../config/contracts/port.js';
 import { type BackoffOptions, backoffDelay, DEFAULT_BACKOFF } from './backoff.js';
 import { type CountedOpenPort, countPort } from './ports/counts.js';
@@ -209,7 +210,7 @@ export abstract class SerialDriverBase implements SerialDriver {
   #openFailed(error: unknown, abort: AbortController): void {
     if (this.#state.at !== 'opening' || this.#state.abort !== abort) return;
     this.count('open_failures');
-    this.#retryLater(error instanceof Error ? error.message : String(error));
+    this.#retryLater(errorText(error));
   }
 
   #isCurrent(connection: PortConnection): boolean {

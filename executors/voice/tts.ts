@@ -1,6 +1,6 @@
 /** `setLlmTts` and `stopTts`: saying a sentence, and being silent again. */
 import { z } from 'zod';
-import { Refusal, TaskFailure } from '../../config/contracts/errors.js';
+import { errorText, Refusal, TaskFailure } from '../../config/contracts/errors.js';
 import { StoppedWithProof } from '../../config/contracts/stopped.js';
 import { speechDurationMs } from '../../drivers/audio/speech-duration.js';
 import { type Playback, SPEECH_LANGUAGES, type Speaker } from '../../drivers/audio/types.js';
@@ -80,7 +80,7 @@ async function say(
     progress('tts.playing');
     playback = await speaker.speak({ text: params.text, language });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     throw new TaskFailure('HARDWARE_FAULT', `the speaker failed: ${message}`);
   } finally {
     signal.removeEventListener('abort', onAbort);

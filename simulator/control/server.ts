@@ -7,6 +7,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { errorText } from '../../config/contracts/errors.js';
 
 export interface SimControlOptions {
   socketPath: string;
@@ -83,7 +84,7 @@ export class SimControl {
       }
       return { ok: true, result: view(parsed.data.argument) };
     } catch (error) {
-      return { ok: false, error: error instanceof Error ? error.message : String(error) };
+      return { ok: false, error: errorText(error) };
     }
   }
 }

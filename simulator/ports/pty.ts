@@ -9,6 +9,7 @@ import { closeSync, mkdirSync, readSync, renameSync, rmSync, symlinkSync, writeS
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
+import { errorCode } from '../../config/contracts/errors.js';
 import { DEVICE_NAMES, type DeviceEnd, type DeviceName } from '../types.js';
 
 /** What the package's native part offers; its own typed `open()` attaches streams that would steal the bytes. */
@@ -203,7 +204,7 @@ function quietly(call: () => number): number | string {
   try {
     return call();
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return errorCode(error) ?? 'unknown';
   } finally {
     Error.stackTraceLimit = limit;
   }

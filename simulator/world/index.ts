@@ -1,6 +1,7 @@
 /** How a world comes to be: from a world file, or from any ROS map. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { errorText } from '../../config/contracts/errors.js';
 import { loadLayout } from './load-layout.js';
 import { mapLayout } from './map-layout.js';
 import { readAreas, readRosMap } from './ros-map.js';
@@ -34,7 +35,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new WorldFileError('', `cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new WorldFileError('', `cannot be read: ${errorText(error)}`);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
+import { errorText } from '../../config/contracts/errors.js';
 import { WorldFileError } from './world-file.js';
 
 /** Rows from the top, 0…`max`. */
@@ -33,10 +34,7 @@ export function readBytes(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new WorldFileError(
-      '',
-      `${path}: cannot be read: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new WorldFileError('', `${path}: cannot be read: ${errorText(error)}`);
   }
 }
 

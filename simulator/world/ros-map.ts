@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { describeZodError } from '../../config/contracts/errors.js';
+import { describeZodError, errorText } from '../../config/contracts/errors.js';
 import type { SurveyedMap } from './layout.js';
 import { readBytes, readGreys } from './map-image.js';
 import { WorldFileError } from './world-file.js';
@@ -91,7 +91,7 @@ function checked<T>(schema: z.ZodType<T>, path: string): T {
     document = parse(new TextDecoder().decode(readBytes(path)));
   } catch (error) {
     if (error instanceof WorldFileError) throw error;
-    throw new WorldFileError('', `${path}: not YAML: ${error instanceof Error ? error.message : error}`);
+    throw new WorldFileError('', `${path}: not YAML: ${errorText(error)}`);
   }
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;

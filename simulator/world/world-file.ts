@@ -4,7 +4,7 @@
  */
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { describeZodError } from '../../config/contracts/errors.js';
+import { describeZodError, errorText } from '../../config/contracts/errors.js';
 
 const finite = z.number();
 const positive = z.number().positive();
@@ -138,10 +138,7 @@ export function parseWorldFile(text: string): WorldFile {
   try {
     document = parse(text);
   } catch (error) {
-    throw new WorldFileError(
-      '',
-      `the world file is not YAML: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new WorldFileError('', `the world file is not YAML: ${errorText(error)}`);
   }
   const parsed = worldFileSchema.safeParse(document);
   if (parsed.success) return parsed.data;

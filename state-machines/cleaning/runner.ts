@@ -1,6 +1,6 @@
 /** Connects the cleaning machine to the fan, the air sensor, the clock and the timers. */
 import type { Clock } from '../../config/contracts/clock.js';
-import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
+import { assertNever, errorText, TaskFailure } from '../../config/contracts/errors.js';
 import type { FanDriver, FanReading } from '../../drivers/serial/types.js';
 import { stoppedWithProof } from '../body.js';
 import type {
@@ -211,7 +211,7 @@ export class CleaningRunner implements CleaningOperations {
     switch (effect.kind) {
       case 'setSpeed':
         fan.setSpeed(effect.percent).catch((error: unknown) => {
-          const message = error instanceof Error ? error.message : String(error);
+          const message = errorText(error);
           this.#hear({ type: 'FAN_ERROR', message });
         });
         break;

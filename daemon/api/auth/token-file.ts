@@ -1,6 +1,7 @@
 /** The bearer token in the state directory: created on first start, readable by its owner only. */
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../../../config/contracts/errors.js';
 
 export const MIN_TOKEN_LENGTH = 32;
 
@@ -18,7 +19,7 @@ function create(path: string, secret: (bytes: number) => string): string | null 
   try {
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
+    if (errorCode(error) === 'EEXIST') return null;
     throw error;
   }
   try {

@@ -1,6 +1,7 @@
 /** `deviceagent map …` */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { errorText } from '../../../config/contracts/errors.js';
 import { loadMapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
 import type { MapBundle } from '../../../drivers/amr/types.js';
 import type { Cli } from '../cli.js';
@@ -93,6 +94,6 @@ function read(path: string): MapBundle {
   try {
     return loadMapBundle(path);
   } catch (error) {
-    throw new CliError(error instanceof Error ? error.message : String(error));
+    throw new CliError(errorText(error));
   }
 }

@@ -1,4 +1,5 @@
 /** Commands that need no daemon: `config check`, `failsafe`, `replay`. */
+import { errorText } from '../../../config/contracts/errors.js';
 import { ConfigError, loadConfig, missingParts } from '../../../config/load.js';
 import type { Cli } from '../cli.js';
 import { facts } from '../format.js';
@@ -95,7 +96,7 @@ function captures<T>(read: (bytes: Uint8Array) => T[], bytes: Uint8Array, file: 
   try {
     return read(bytes);
   } catch (error) {
-    throw new CliError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`${file}: ${errorText(error)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Checks a whole workflow document before any of it runs, and turns its steps into plans. */
-import { isRefusal, Refusal } from '../../../config/contracts/errors.js';
+import { errorText, isRefusal, Refusal } from '../../../config/contracts/errors.js';
 import type { ReasonCode } from '../../../config/contracts/reason-codes.js';
 import {
   MAX_STEPS,
@@ -179,7 +179,7 @@ function sentence(problems: Problem[], field: string, parse: () => void): void {
   try {
     parse();
   } catch (error) {
-    const [firstLine] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [firstLine] = errorText(error).split('\n');
     problems.push(invalid(field, firstLine ?? 'it cannot be read'));
   }
 }

@@ -6,6 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { errorText } from '../../../config/contracts/errors.js';
 import type { OccupancyGrid } from '../types.js';
 import { MapError, schemaError } from './map-error.js';
 import { decodePgm, type Pgm } from './pgm.js';
@@ -74,7 +75,7 @@ export function parseYaml(text: string, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    throw new MapError(file, 'YAML', error instanceof Error ? error.message : String(error));
+    throw new MapError(file, 'YAML', errorText(error));
   }
 }
 
@@ -90,11 +91,7 @@ function readBytes(file: string, limit: number): Uint8Array {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof MapError) throw error;
-    throw new MapError(
-      file,
-      'file',
-      `cannot be read (${error instanceof Error ? error.message : String(error)})`,
-    );
+    throw new MapError(file, 'file', `cannot be read (${errorText(error)})`);
   }
 }
 
@@ -111,7 +108,7 @@ function readImage(imagePath: string, yamlPath: string): Raster {
   try {
     bytes = readBytes(imagePath, MAX_IMAGE_BYTES);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new MapError(yamlPath, 'image', why);
   }
   return isPng(bytes) ? decodePng(bytes, imagePath) : decodePgm(bytes, imagePath);

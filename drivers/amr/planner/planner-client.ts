@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { PlanResult } from '../../../config/contracts/amr.js';
 import type { CancelTimer, Clock } from '../../../config/contracts/clock.js';
 import { entryPath } from '../../../config/contracts/entry.js';
-import { Refusal } from '../../../config/contracts/errors.js';
+import { errorText, Refusal } from '../../../config/contracts/errors.js';
 import type { Pose } from '../../../config/contracts/geometry.js';
 import { type Log, SILENT_LOG } from '../../../config/contracts/log.js';
 import type { PlanningMap } from '../costmap/planning-map.js';
@@ -120,7 +120,7 @@ export class PlannerClient implements Planner {
       this.#worker ??= this.#launch(this.#map);
       this.#worker.postMessage({ t: 'plan', n, ...waiting.request });
     } catch (error) {
-      this.#crashed(this.#worker, error instanceof Error ? error.message : String(error));
+      this.#crashed(this.#worker, errorText(error));
     }
   }
 

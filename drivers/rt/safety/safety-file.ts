@@ -9,7 +9,7 @@ import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:f
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Clock, delay } from '../../../config/contracts/clock.js';
-import { describeZodError } from '../../../config/contracts/errors.js';
+import { describeZodError, errorCode, errorText } from '../../../config/contracts/errors.js';
 
 const estopSchema = z.strictObject({
   latched: z.boolean(),
@@ -56,7 +56,7 @@ export function readSafetyFile(stateDir: string): SafetyFileRead {
     return { content: parseSafetyFile(readFileSync(safetyFilePath(stateDir), 'utf8')), unreadable: null };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return { content: FRESH, unreadable: null };
-    return { content: STRICT, unreadable: error instanceof Error ? error.message : String(error) };
+    return { content: STRICT, unreadable: errorText(error) };
   }
 }
 
@@ -142,8 +142,4 @@ async function unlock(path: string, token: string): Promise<void> {
 async function breakStaleLock(path: string, clock: Clock): Promise<void> {
   const info = await stat(path).catch(() => null);
   if (info !== null && clock.wall() - info.mtimeMs > LOCK_STALE_MS) await rm(path, { force: true });
-}
-
-function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

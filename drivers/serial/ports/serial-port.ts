@@ -6,6 +6,7 @@
 import { readSync, writeSync } from 'node:fs';
 import { SerialPort } from 'serialport';
 import { type Clock, delay } from '../../../config/contracts/clock.js';
+import { errorCode, errorText } from '../../../config/contracts/errors.js';
 import type { PortConnection, PortCounts } from '../../../config/contracts/port.js';
 import { type CountedOpenPort, newCounts } from './counts.js';
 import { Ending, Outbox } from './queues.js';
@@ -56,7 +57,7 @@ async function openDevice(options: SerialPortOptions, signal?: AbortSignal): Pro
       if (!isDevice(port)) throw new Error('serial ports are supported on Linux and macOS');
       return port;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       if (!isBusy(reason) || clock.mono() >= deadline) throw new Error(openFailure(path, reason));
       await delay(clock, LOCK_RETRY_MS, signal);
     }
@@ -154,7 +155,8 @@ class SerialConnection implements PortConnection {
       this.#counts.rx += count;
       return this.#buffer.slice(0, count);
     } catch (error) {
-      if (!isWouldBlock(error)) this.#end(`${this.#path}: disconnected (${codeOf(error)})`);
+      if (!isWouldBlock(error))
+        this.#end(`${this.#path}: disconnected (${errorCode(error) ?? String(error)})`);
       return null;
     }
   }
@@ -167,7 +169,7 @@ class SerialConnection implements PortConnection {
         this.#outbox.sent(writeSync(fd, head));
       } catch (error) {
         if (isWouldBlock(error)) this.#awaitOutput();
-        else this.#end(`${this.#path}: disconnected (${codeOf(error)})`);
+        else this.#end(`${this.#path}: disconnected (${errorCode(error) ?? String(error)})`);
         return;
       }
     }
@@ -190,11 +192,7 @@ class SerialConnection implements PortConnection {
   }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-}
-
 function isWouldBlock(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = errorCode(error);
   return code === 'EAGAIN' || code === 'EWOULDBLOCK' || code === 'EINTR';
 }

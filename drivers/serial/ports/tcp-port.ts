@@ -1,5 +1,6 @@
 /** A serial device behind a network bridge such as ser2net (raw mode) or ESPHome's stream server, as a port. */
 import { connect, type Socket } from 'node:net';
+import { errorCode } from '../../../config/contracts/errors.js';
 import type { OpenPort, PortConnection, PortCounts } from '../../../config/contracts/port.js';
 import { type CountedOpenPort, newCounts } from './counts.js';
 import { Ending, Inbox, Outbox } from './queues.js';
@@ -36,7 +37,7 @@ export function tcpPort(options: TcpPortOptions): CountedOpenPort {
 }
 
 function connectFailure({ host, port }: TcpPortOptions, error: Error): string {
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCode(error);
   const at = `${host}:${port}`;
   if (code === 'ECONNREFUSED') return `${at}: nothing listens there; is the serial bridge running?`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `${at}: unknown host; check the name`;
