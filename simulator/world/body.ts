@@ -66,6 +66,8 @@ export class Body {
   readonly overcurrent: Side<boolean> = { left: false, right: false };
   /** Something is touched (also with the back). */
   touching = false;
+  /** Held up by somebody: both wheels hang, and no sensor sees a floor. */
+  lifted = false;
   /** The wheels cannot turn: a carpet fringe, a child's hand. */
   wheelsBlocked = false;
   /** False while the battery is empty. */
@@ -239,12 +241,14 @@ export class Body {
 
   #feelFloor(): void {
     const { cliffs } = this.#layout;
-    const held = this.#timeMs <= this.#pressedUntil.cliff;
+    const held = this.lifted || this.#timeMs <= this.#pressedUntil.cliff;
     for (const sensor of Object.keys(CLIFF_SENSORS) as CliffSensor[]) {
       this.cliff[sensor] = held || (cliffs.length > 0 && this.#overStep(CLIFF_SENSORS[sensor], CLIFF_REACH));
     }
-    this.wheelDrop.left = cliffs.length > 0 && this.#overStep(Math.PI / 2, ROBOT.wheelBase / 2);
-    this.wheelDrop.right = cliffs.length > 0 && this.#overStep(-Math.PI / 2, ROBOT.wheelBase / 2);
+    const hangs = (bearing: number) =>
+      this.lifted || (cliffs.length > 0 && this.#overStep(bearing, ROBOT.wheelBase / 2));
+    this.wheelDrop.left = hangs(Math.PI / 2);
+    this.wheelDrop.right = hangs(-Math.PI / 2);
   }
 
   #overStep(bearing: number, reach: number): boolean {

@@ -43,6 +43,11 @@ export class LocalisationHealth {
     return this.#localized;
   }
 
+  /** The newest scans contradict the pose; it is not given up yet. */
+  get doubted(): boolean {
+    return this.#badSince !== null;
+  }
+
   /** A pose was set; nothing has confirmed it yet. */
   reset(): void {
     this.#localized = null;

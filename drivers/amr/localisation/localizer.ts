@@ -93,6 +93,11 @@ export class Localizer {
     return this.#estimate === null ? null : this.#health.localized;
   }
 
+  /** Scans contradict the pose, though it is not given up yet. */
+  get doubted(): boolean {
+    return this.#health.doubted;
+  }
+
   get score(): number | null {
     return this.#health.score;
   }

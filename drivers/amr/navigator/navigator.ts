@@ -14,7 +14,7 @@ import { COST_INSCRIBED } from '../costmap/costs.js';
 import { StaticCostmap } from '../costmap/static-costmap.js';
 import { Localizer } from '../localisation/localizer.js';
 import { Odometry } from '../localisation/odometry.js';
-import { scanPoints } from '../localisation/scan-points.js';
+import { type ScanPoints, scanPoints } from '../localisation/scan-points.js';
 import type {
   MapBundle,
   Navigator,
@@ -187,11 +187,19 @@ export class OnboardNavigator implements Navigator {
     const ground = this.#ground;
     if (ground === null) return;
     ground.localizer.addScan(points, mono);
-    const pose = ground.localizer.poseAt(mono);
-    const turning = Math.abs(this.#odometry.twist()?.w ?? 0);
-    if (pose !== null && ground.localizer.localized === true && turning < MAX_MARKING_TURN) {
-      ground.obstacles.add(points, pose, mono);
+    this.#mark(ground, points, mono);
+  }
+
+  /** From a wrong place every wall looks like an obstacle: a doubted pose marks none, a lost one takes them back. */
+  #mark({ localizer, obstacles }: Ground, points: ScanPoints, mono: number): void {
+    if (localizer.localized === false) {
+      obstacles.clear();
+      return;
     }
+    const pose = localizer.poseAt(mono);
+    const turning = Math.abs(this.#odometry.twist()?.w ?? 0);
+    if (pose === null || localizer.localized === null || localizer.doubted) return;
+    if (turning < MAX_MARKING_TURN) obstacles.add(points, pose, mono);
   }
 
   #controlInput(input: NavigatorInput, dt: number): ControlInput {

@@ -84,6 +84,9 @@ export class Create2Base extends SerialDriverBase implements BaseDriver {
   readonly #right: EncoderUnwrapper;
   readonly #mode: ModeKeeper;
   #sensors: Create2Sensors | null = null;
+  /** When wheels were last counted, `mono` ms, and whether the port was closed since. */
+  #countedAt = 0;
+  #reopened = false;
   #cancelStartup: CancelTimer = () => {};
   #cancelDeadman: CancelTimer | null = null;
   #renewedAt = 0;
@@ -191,10 +194,9 @@ export class Create2Base extends SerialDriverBase implements BaseDriver {
     this.#cancelDeadman?.();
     this.#cancelDeadman = null;
     this.#parser.reset();
-    this.#left.forget();
-    this.#right.forget();
     this.#mode.unknown();
     this.#sensors = null;
+    this.#reopened = true;
   }
 
   /** Passive mode and the stream; the first frame then tells whether a drive mode is called for. */
@@ -223,7 +225,18 @@ export class Create2Base extends SerialDriverBase implements BaseDriver {
     this.#tendMode();
   }
 
+  /**
+   * Across a port that closed and opened again the wheels are counted on while the base cannot have been switched off
+   * meanwhile: its counters begin anew then, and starting up alone takes it longer.
+   */
   #countWheels(sensors: Create2Sensors): void {
+    const mono = this.clock.mono();
+    if (this.#reopened && mono - this.#countedAt > LONGEST_GAP_S * 1000) {
+      this.#left.forget();
+      this.#right.forget();
+    }
+    this.#reopened = false;
+    this.#countedAt = mono;
     const left = this.#left.update(sensors.encoderLeft ?? 0);
     const right = this.#right.update(sensors.encoderRight ?? 0);
     if (!left || !right) this.count('encoder_jumps');

@@ -255,6 +255,16 @@ describe('localisation', () => {
     expect(drive.error().xy).toBeLessThan(0.25);
   });
 
+  it('leaves no obstacles behind that are walls seen from a wrong place', async () => {
+    const drive = await new Drive(flat(), { x: 1, y: 1.2, theta: 0 }).settle();
+    drive.robot.pose = { x: 1.45, y: 1.45, theta: 0 };
+    const seen: number[] = [];
+    await drive.run(12_000, () => seen.push(drive.navigator.view().obstacles.length));
+    expect(drive.navigator.state()).toMatchObject({ localized: true });
+    expect(drive.error().xy).toBeLessThan(0.1);
+    expect(Math.max(...seen.slice(40))).toBe(0);
+  });
+
   it('says that it is lost after being carried to another room, and finds itself by looking round', async () => {
     const drive = await new Drive(flat(), { x: 1, y: 1.2, theta: 0 }).settle();
     expect(drive.navigator.state().localized).toBe(true);

@@ -146,11 +146,21 @@ describe('reports of a Create 2', () => {
     const before = frames.at(-1)?.wheelLeft ?? 0;
     device.unplug();
     device.plug();
-    await clock.advanceAsync(1000);
+    await clock.advanceAsync(2500);
     report({ encoderA: 40, encoderB: 40 });
     expect(frames.at(-1)?.wheelLeft).toBe(before);
     report({ encoderA: 140, encoderB: 40 });
     expect(frames.at(-1)?.wheelLeft).toBeCloseTo(2 * before, 9);
+  });
+
+  it('count what the wheels turned while the cable was out for less time than the base takes to start', async () => {
+    const { report, frames, device, clock } = await connect();
+    report({ encoderA: 1000, encoderB: 1000 });
+    device.unplug();
+    device.plug();
+    await clock.advanceAsync(900);
+    report({ encoderA: 1509, encoderB: 1509 });
+    expect(frames.at(-1)?.wheelLeft).toBeCloseTo((Math.PI * 0.072 * 509) / 508.8, 6);
   });
 
   it('are never made of a damaged frame', async () => {
