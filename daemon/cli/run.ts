@@ -5,13 +5,13 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { SystemClock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import { seededRandom } from '../../config/contracts/ids.js';
-import { LOCKSTEP_ENV } from '../../config/contracts/lockstep.js';
 import { loadConfig, profilePath } from '../../config/load.js';
 import { LockstepParticipant } from '../../drivers/lockstep/participant.js';
+import { writePidFile } from '../../drivers/pid-file.js';
 import { createDaemon, type Daemon } from '../main.js';
 import { defaultStateDir } from './default-state-dir.js';
-import { PidFile } from './pid-file.js';
 import { version } from './version.js';
 
 interface RunOptions {
@@ -49,7 +49,12 @@ async function run(options: RunOptions): Promise<void> {
   const log = pino({ level: loaded.config.log, base: null });
   const wall = new SystemClock();
   const ending = new AbortController();
-  const participant = await joinLockstep(wall, (reason) => ending.abort(new Error(reason)));
+  const participant = await LockstepParticipant.joinFrom(process.env, {
+    name: 'daemon',
+    pid: process.pid,
+    wall: () => wall.wall(),
+    onLost: (reason) => ending.abort(new Error(reason)),
+  });
   const clock = participant?.clock ?? wall;
   const seed = seedOf(process.env);
   const daemon = createDaemon({
@@ -66,7 +71,7 @@ async function run(options: RunOptions): Promise<void> {
     memory: null,
     openBroker: null,
   });
-  const pidFile = PidFile.write(stateDir, 'daemon.pid');
+  writePidFile(stateDir, 'daemon.pid');
   participant?.watch({
     ports: () => daemon.portCounts(),
     links: () => daemon.links(),
@@ -78,11 +83,10 @@ async function run(options: RunOptions): Promise<void> {
   // A simulation that dies takes the devices with it.
   process.once('disconnect', () => ending.abort(new Error('the process that started this one is gone')));
   await serve(daemon, ending.signal);
-  log.info({ why: reasonOf(ending.signal) }, 'stopping');
+  log.info({ why: errorText(ending.signal.reason) }, 'stopping');
   wall.after(LAST_MS, () => process.exit(1));
   await daemon.stop();
   participant?.leave();
-  pidFile.release();
   process.exit(0);
 }
 
@@ -101,21 +105,6 @@ async function serve(daemon: Daemon, ending: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => ending.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-async function joinLockstep(
-  wall: SystemClock,
-  onLost: (reason: string) => void,
-): Promise<LockstepParticipant | null> {
-  const socketPath = process.env[LOCKSTEP_ENV];
-  if (socketPath === undefined || socketPath === '') return null;
-  return LockstepParticipant.join({
-    socketPath,
-    name: 'daemon',
-    pid: process.pid,
-    wall: () => wall.wall(),
-    onLost,
-  });
-}
-
 function seedOf(env: NodeJS.ProcessEnv): number | null {
   const text = env[SEED_ENV];
   if (text === undefined || text === '') return null;
@@ -123,8 +112,4 @@ function seedOf(env: NodeJS.ProcessEnv): number | null {
   if (!Number.isInteger(seed) || seed < 0)
     throw new Error(`${SEED_ENV} is "${text}": allowed is a whole number`);
   return seed;
-}
-
-function reasonOf(signal: AbortSignal): string {
-  return signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
 }

@@ -11,11 +11,11 @@ import { type RtConfig, rtConfigOf } from '../../drivers/rt/config.js';
 import { heartbeatSocketPath } from '../../drivers/rt/heartbeat-line.js';
 import { hostInline } from '../../drivers/rt/inline.js';
 import { updateSafetyFile } from '../../drivers/rt/safety/safety-file.js';
+import { type MemoryPorts, openerOf } from '../../drivers/serial/ports/open-port.js';
 import { BeatSender } from '../rt-client/beat-sender.js';
 import type { CommitWatch } from '../rt-client/liveness.js';
 import { RtClient } from '../rt-client/rt-client.js';
 import { RtSupervisor } from '../rt-client/rt-supervisor.js';
-import { type MemoryPorts, openerOf } from './ports.js';
 
 /** Where the motion process runs: forked, or in this process on a clock of its own. */
 export type RtPlacement = { kind: 'process'; env: NodeJS.ProcessEnv } | { kind: 'inline'; clock: Clock };

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { LoadedConfig } from '../../config/load.js';
+import type { MemoryPorts } from '../../drivers/serial/ports/open-port.js';
 import type { RtPlacement } from './body.js';
-import type { MemoryPorts } from './ports.js';
 
 export interface DaemonOptions {
   loaded: LoadedConfig;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DEFAULT_AIR_BANDS } from '../../config/contracts/air.js';
 import type { AmrDriver, AmrEvent } from '../../config/contracts/amr.js';
 import type { Capability } from '../../config/contracts/capability.js';
+import { prefixed } from '../../config/contracts/counters.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Config } from '../../config/schema.js';
 import { createMethods } from '../../executors/registry.js';
@@ -364,10 +365,6 @@ function watchSafety(amr: AmrDriver, tasks: TaskManagerHandle): void {
 
 function timeOf(event: AmrEvent): number {
   return event.type === 'state' ? event.state.at : event.type === 'action' ? event.update.at : event.at;
-}
-
-function prefixed(prefix: string, counters: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counters).map(([name, value]) => [`${prefix}_${name}`, value]));
 }
 
 function need<T>(part: T | null): T {

@@ -1,13 +1,14 @@
 /** The devices whose ports belong to the daemon: air sensor and fan. */
 import type { Clock } from '../../config/contracts/clock.js';
+import { prefixed } from '../../config/contracts/counters.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 import type { Config } from '../../config/schema.js';
 import type { DriverLog } from '../../drivers/serial/driver-base.js';
 import { ModbusFan } from '../../drivers/serial/modbus-fan/modbus-fan.js';
+import { type MemoryPorts, openerOf } from '../../drivers/serial/ports/open-port.js';
 import type { AirSensorDriver, FanDriver, SerialDriver } from '../../drivers/serial/types.js';
 import { Zphs01bSensor } from '../../drivers/serial/zphs01b/zphs01b-sensor.js';
-import { type MemoryPorts, openerOf } from './ports.js';
 
 export interface Peripherals {
   airSensor: AirSensorDriver | null;
@@ -46,12 +47,7 @@ export function createPeripherals(deps: PeripheralDeps): Peripherals {
     },
     busy: () => drivers.filter(([, driver]) => driver.opening).length,
     portCounts: () => Object.fromEntries(drivers.map(([name, driver]) => [name, driver.portCounts()])),
-    counters: () =>
-      Object.fromEntries(
-        drivers.flatMap(([name, driver]) =>
-          Object.entries(driver.counters()).map(([counter, value]) => [`${name}_${counter}`, value] as const),
-        ),
-      ),
+    counters: () => Object.assign({}, ...drivers.map(([name, driver]) => prefixed(name, driver.counters()))),
   };
 }
 
@@ -86,6 +82,6 @@ function common(deps: PeripheralDeps, name: string) {
 }
 
 /** Drivers log with the level first. */
-export function driverLog(log: Log): DriverLog {
+function driverLog(log: Log): DriverLog {
   return (level, message, data) => log[level](data ?? {}, message);
 }

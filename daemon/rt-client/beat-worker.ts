@@ -7,7 +7,7 @@ import { constants, setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { HEARTBEAT_EVERY_MS } from '../../config/contracts/rt-protocol.js';
-import { heartbeatLine, lineSplitter, parseHeartbeat } from '../../drivers/rt/heartbeat-line.js';
+import { beatLines, heartbeatLine, parseHeartbeat } from '../../drivers/rt/heartbeat-line.js';
 import { Liveness, LivenessJudge } from './liveness.js';
 
 /** What `beat-sender.ts` hands to the thread. */
@@ -39,7 +39,7 @@ function open(): void {
   const socket = connect(data.socketPath);
   line = socket;
   socket.setEncoding('utf8');
-  const take = lineSplitter(
+  const take = beatLines(
     (text) => {
       if (parseHeartbeat(text) !== null) liveness.answered();
     },

@@ -5,9 +5,15 @@
  */
 import { connect, type Socket } from 'node:net';
 import { z } from 'zod';
-import type { FromSimulator, ParticipantName, ToSimulator } from '../../config/contracts/lockstep.js';
+import {
+  type FromSimulator,
+  LOCKSTEP_ENV,
+  type ParticipantName,
+  type ToSimulator,
+} from '../../config/contracts/lockstep.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 import { SimClock, settle } from '../../config/contracts/sim-clock.js';
+import { lineSplitter } from '../line-splitter.js';
 
 /** What the process knows about itself; set with `watch` once it is assembled. Until then it counts as busy. */
 export interface ParticipantSources {
@@ -27,6 +33,8 @@ export interface ParticipantOptions {
   onLost: (reason: string) => void;
 }
 
+/** Longest message of the simulator, characters; it names a handful of ports. */
+const MAX_LINE = 4096;
 /** How long an `advance` waits for the bytes that were announced, wall ms. */
 const BYTES_MS = 250;
 /** How long the process may go on finding work before it reports all the same, wall ms. */
@@ -67,20 +75,32 @@ export class LockstepParticipant {
     this.clock = new SimClock(now, options.wall);
   }
 
+  /** As `join`, on the socket that the environment names; null where it names none: a real robot. */
+  static async joinFrom(
+    env: NodeJS.ProcessEnv,
+    options: Omit<ParticipantOptions, 'socketPath'>,
+  ): Promise<LockstepParticipant | null> {
+    const socketPath = env[LOCKSTEP_ENV];
+    if (socketPath === undefined || socketPath === '') return null;
+    return LockstepParticipant.join({ ...options, socketPath });
+  }
+
   /** Says hello and waits for the time. Rejects when nobody listens on the socket. */
   static join(options: ParticipantOptions): Promise<LockstepParticipant> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, fail) => {
       const socket = connect(options.socketPath);
       let participant: LockstepParticipant | null = null;
-      const take = lines((line) => {
+      const reject = () => socket.destroy(new Error('the simulator sent something else than JSON lines'));
+      const onLine = (line: string) => {
         const message = parse(line);
-        if (message === null) socket.destroy(new Error('the simulator sent something else than JSON lines'));
+        if (message === null) reject();
         else if (participant !== null) participant.#receive(message);
         else if (message.t === 'welcome') {
           participant = new LockstepParticipant(options, socket, message.now, message.mono);
           resolve(participant);
         }
-      });
+      };
+      const take = lineSplitter(MAX_LINE, onLine, reject);
       socket.setNoDelay(true);
       socket.setEncoding('utf8');
       socket.on('connect', () => write(socket, { t: 'hello', name: options.name, pid: options.pid }));
@@ -90,7 +110,7 @@ export class LockstepParticipant {
         why = error.message;
       });
       socket.on('close', () => {
-        if (participant === null) reject(new Error(`lock-step: ${options.socketPath}: ${why}`));
+        if (participant === null) fail(new Error(`lock-step: ${options.socketPath}: ${why}`));
         else options.onLost(why);
       });
     });
@@ -190,13 +210,4 @@ function parse(line: string): FromSimulator | null {
   } catch {
     return null;
   }
-}
-
-function lines(onLine: (line: string) => void): (text: string) => void {
-  let rest = '';
-  return (text) => {
-    const parts = (rest + text).split('\n');
-    rest = parts.pop() ?? '';
-    for (const part of parts) onLine(part);
-  };
 }

@@ -8,12 +8,14 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lineSplitter } from '../line-splitter.js';
 
 /** The one line there is; anything else is not from the daemon. */
 const BEAT_LINE = /^\{"t":"heartbeat","beat":(\d{1,15})\}$/;
 
 /** A Unix socket's address holds 108 bytes, its end included. */
 const MAX_SOCKET_PATH = 100;
+/** Longer than any beat, characters. */
 const MAX_LINE = 200;
 
 export function heartbeatSocketPath(stateDir: string): string {
@@ -34,14 +36,8 @@ export function parseHeartbeat(line: string): number | null {
 }
 
 /** Splits what arrives into lines; `reject` is called for a line that is too long to be a beat. */
-export function lineSplitter(onLine: (line: string) => void, reject: () => void): (text: string) => void {
-  let rest = '';
-  return (text) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE) reject();
-    else for (const line of lines) onLine(line);
-  };
+export function beatLines(onLine: (line: string) => void, reject: () => void): (text: string) => void {
+  return lineSplitter(MAX_LINE, onLine, reject);
 }
 
 export interface HeartbeatListener {
@@ -87,7 +83,7 @@ export class HeartbeatServer {
     this.#current?.destroy();
     this.#current = socket;
     socket.setEncoding('utf8');
-    const take = lineSplitter(
+    const take = beatLines(
       (line) => this.#onLine(socket, line),
       () => socket.destroy(),
     );

@@ -4,6 +4,7 @@
  */
 import type { ActionUpdate } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
+import { prefixed } from '../../config/contracts/counters.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 import type { RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
@@ -236,9 +237,9 @@ export class RtHost {
       ...this.#loop.counters(),
       ...this.#latch.counters(),
       ...this.#poses.counters(),
-      ...prefixed('base_', base.counters()),
-      ...(lidar === null ? {} : prefixed('lidar_', lidar.counters())),
-      ...prefixed('nav_', navigator.state().counters),
+      ...prefixed('base', base.counters()),
+      ...(lidar === null ? {} : prefixed('lidar', lidar.counters())),
+      ...prefixed('nav', navigator.state().counters),
     };
   }
 
@@ -249,10 +250,6 @@ export class RtHost {
   #send(message: RtToDaemon): void {
     this.#options.channel.send(message);
   }
-}
-
-function prefixed(prefix: string, counters: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counters).map(([name, value]) => [prefix + name, value]));
 }
 
 /** Waits for `work`, but not longer than `ms`. */

@@ -1,19 +1,15 @@
 /** The life of a motion process: its configuration, signals, channels and clocks. Whatever ends it, it stops the base. */
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
-import { join } from 'node:path';
 import type { Clock } from '../../config/contracts/clock.js';
 import { describeZodError } from '../../config/contracts/errors.js';
 import { seededRandom } from '../../config/contracts/ids.js';
-import { LOCKSTEP_ENV } from '../../config/contracts/lockstep.js';
 import type { OpenPort } from '../../config/contracts/port.js';
 import type { DaemonToRt, RtToDaemon } from '../../config/contracts/rt-protocol.js';
-import type { PortConfig } from '../../config/schema.js';
 import { PlannerClient } from '../amr/planner/planner-client.js';
 import { LockstepParticipant } from '../lockstep/participant.js';
-import { serialPort } from '../serial/ports/serial-port.js';
-import { tcpPort } from '../serial/ports/tcp-port.js';
+import { writePidFile } from '../pid-file.js';
+import { openerOf } from '../serial/ports/open-port.js';
 import { assembleRt } from './assemble.js';
 import { IpcChannel, isReplaceable, type LinkCounts } from './channel.js';
 import { type RtConfig, rtConfigSchema } from './config.js';
@@ -40,8 +36,13 @@ export async function runMotionProcess(machineClock: Clock, base: OpenPort | nul
   handleSignals(end);
   const config = readConfig(process.argv[2]);
   if (process.send === undefined) throw new Error('it is started by the daemon, not by hand');
-  writePidFile(config.stateDir);
-  const participant = await joinLockstep(machineClock, (reason) => end(reason, 0));
+  writePidFile(config.stateDir, 'rt.pid');
+  const participant = await LockstepParticipant.joinFrom(process.env, {
+    name: 'rt',
+    pid: process.pid,
+    wall: () => machineClock.wall(),
+    onLost: (reason) => end(reason, 0),
+  });
   const clock = participant?.clock ?? machineClock;
   const links: LinkCounts = { sent: 0, received: 0 };
   const channel = new IpcChannel<RtToDaemon, DaemonToRt>(process, {
@@ -55,7 +56,7 @@ export async function runMotionProcess(machineClock: Clock, base: OpenPort | nul
     random: seededRandom(config.seed ?? randomInt(2 ** 32)),
     channel,
     pid: process.pid,
-    openPort: (name, port) => (name === 'base' ? base : null) ?? openPort(port, clock),
+    openPort: (name, port) => (name === 'base' ? base : null) ?? openerOf(port, clock, null),
     planner: (log) => new PlannerClient({ clock, log }),
     onChannelLost: (reason) => end(reason, 0),
   });
@@ -106,51 +107,10 @@ function readConfig(argument: string | undefined): RtConfig {
   throw new Error(`configuration: ${describeZodError(parsed.error, value).message}`);
 }
 
-function openPort(port: PortConfig, clock: Clock): OpenPort {
-  switch (port.kind) {
-    case 'serial':
-      return serialPort({ path: port.path, baudRate: port.baud_rate, clock });
-    case 'tcp':
-      return tcpPort({ host: port.host, port: port.port });
-    case 'memory':
-      return async () => {
-        throw new Error(`${port.name}: a line in memory cannot be reached from another process`);
-      };
-  }
-}
-
-async function joinLockstep(
-  machineClock: Clock,
-  onLost: (reason: string) => void,
-): Promise<LockstepParticipant | null> {
-  const socketPath = process.env[LOCKSTEP_ENV];
-  if (socketPath === undefined || socketPath === '') return null;
-  const wall = () => machineClock.wall();
-  return LockstepParticipant.join({ socketPath, name: 'rt', pid: process.pid, wall, onLost });
-}
-
 async function listenForHeartbeat(stateDir: string, host: RtHost): Promise<void> {
   const server = new HeartbeatServer(heartbeatSocketPath(stateDir), {
     onBeat: () => host.heartbeat(),
     onLost: () => host.heartbeatLineLost(),
   });
   await server.start();
-}
-
-function writePidFile(stateDir: string): void {
-  const path = join(stateDir, 'rt.pid');
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, `${process.pid}\n`);
-  renameSync(`${path}.new`, path);
-  process.on('exit', () => {
-    if (readPid(path) === process.pid) rmSync(path, { force: true });
-  });
-}
-
-function readPid(path: string): number | null {
-  try {
-    return Number(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Liveness, LivenessJudge } from '../../../daemon/rt-client/liveness.js';
 import {
+  beatLines,
   heartbeatLine,
   heartbeatSocketPath,
-  lineSplitter,
   parseHeartbeat,
 } from '../../../drivers/rt/heartbeat-line.js';
 
@@ -85,7 +85,7 @@ describe('the heartbeat line', () => {
   it('puts lines together from pieces, and gives up on a line without end', () => {
     const seen: string[] = [];
     let rejected = 0;
-    const take = lineSplitter(
+    const take = beatLines(
       (line) => seen.push(line),
       () => rejected++,
     );
