@@ -2,21 +2,11 @@
  * Public data that nobody on this project wrote, kept beside the repository and never copied into it. Tests
  * that need it are skipped, with the reason in their name, where it is not there.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { it } from 'vitest';
+import { sharedPath } from './shared-path.js';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Where the data is: `DEVICEAGENT_SHARED_DATA`, or `../shared/data` beside the repository. */
-export const SHARED_DATA = resolve(ROOT, process.env.DEVICEAGENT_SHARED_DATA ?? '../shared/data');
-
-/** Absolute path of a file or folder of the shared data, or null when it is not there. */
-export function sharedPath(relative: string): string | null {
-  const path = join(SHARED_DATA, relative);
-  return existsSync(path) ? path : null;
-}
+export { SHARED_DATA, sharedPath } from './shared-path.js';
 
 /** A test that is given the path of `relative`; skipped where it is absent. */
 export function itWithShared(

@@ -1,0 +1,21 @@
+/** Every benchmark, in the order in which they run. */
+import { ld19Bench } from './compute/ld19.js';
+import { localiseBench } from './compute/localise.js';
+import { planBench } from './compute/plan.js';
+import { simBench } from './home/in-memory.js';
+import { outboxBench } from './outbox/outbox.js';
+import type { Bench } from './report.js';
+import { idleBench } from './robot/idle.js';
+import { startBench } from './robot/start.js';
+import { tasksBench } from './tasks/tasks.js';
+
+export const BENCHES: readonly Bench[] = [
+  outboxBench,
+  tasksBench,
+  startBench,
+  idleBench,
+  ld19Bench,
+  planBench,
+  localiseBench,
+  simBench,
+];

@@ -1,0 +1,30 @@
+/** What the task benchmark and its processes tell each other. */
+import { z } from 'zod';
+
+export const tasksOptions = z.object({
+  dir: z.string(),
+  /** Tasks in all, and of these the ones before the measured time begins. */
+  tasks: z.int().positive(),
+  warmUp: z.int().min(0),
+});
+export type TasksOptions = z.infer<typeof tasksOptions>;
+
+export const tasksMeasured = z.object({
+  t: z.literal('tasks'),
+  perS: z.number(),
+  /** Tasks in one line, one after the other; null where not asked for. */
+  oneLinePerS: z.number().nullable(),
+});
+
+export const startsOptions = z.object({
+  dir: z.string(),
+  waiting: z.int().positive(),
+  trials: z.int().positive(),
+});
+
+export const startsMeasured = z.object({
+  t: z.literal('starts'),
+  waiting: z.number(),
+  /** Milliseconds from `submit` to the durable STARTED, one per trial. */
+  ms: z.array(z.number()),
+});
