@@ -22,6 +22,8 @@ export interface Stop {
   ms: number | null;
   /** How much of `ms` may be the simulator's slowness in reading its line. */
   granularityMs: number;
+  /** How late the machine let processes run meanwhile, ms; 0 where nobody looked. */
+  lagMs: number;
   /** Whether the wheels were under way when the kill came, or were set in motion by what was still on its way. */
   wasMoving: boolean;
   /**
@@ -52,7 +54,7 @@ export function stopsAfter(kills: readonly KillMark[], record: readonly DriveCom
 
 export function withinBound(stop: Stop): boolean {
   if (stop.hazard === 'residual') return stop.ms !== null;
-  return stop.ms !== null && stop.ms - stop.granularityMs <= STOP_WITHIN_MS;
+  return stop.ms !== null && stop.ms - stop.granularityMs - stop.lagMs <= STOP_WITHIN_MS;
 }
 
 function stopAfter(
@@ -66,13 +68,13 @@ function stopAfter(
   const movingBefore = record.findLast(({ wall }) => wall <= at)?.moving ?? false;
   const lastMoving = record.findLastIndex(({ wall, moving }) => moving && wall > at && wall <= end);
   if (!movingBefore && lastMoving < 0) {
-    return { stop: { ms: 0, granularityMs: 0, wasMoving: false }, stoppedAt: at };
+    return { stop: { ms: 0, granularityMs: 0, lagMs: 0, wasMoving: false }, stoppedAt: at };
   }
   const from = lastMoving < 0 ? record.findLastIndex(({ wall }) => wall <= at) : lastMoving;
   const halt = record.find(({ moving }, i) => i > from && !moving);
   if (halt === undefined) {
     return {
-      stop: { ms: null, granularityMs: 0, wasMoving: true },
+      stop: { ms: null, granularityMs: 0, lagMs: 0, wasMoving: true },
       stoppedAt: Number.POSITIVE_INFINITY,
     };
   }
@@ -80,6 +82,7 @@ function stopAfter(
     stop: {
       ms: halt.wall - at,
       granularityMs: halt.wall - Math.max(at, halt.earliest_wall),
+      lagMs: 0,
       wasMoving: true,
     },
     stoppedAt: halt.wall,

@@ -53,6 +53,8 @@ export interface CrashReport {
   motion_over_bound: number;
   /** Part of `motion_after_kill_ms_max` that the simulator may have taken to read its line. */
   motion_granularity_ms: number;
+  /** How late processes ran on this machine during that time, ms. */
+  machine_lag_ms: number;
   /** How often the wheels turned when the daemon was killed. */
   kills_while_moving: number;
   /** Where nobody was left to stop the wheels: until the next motion process did. */
@@ -105,6 +107,7 @@ export function judge(facts: RunFacts): CrashReport {
     not_stopped: stops.filter((stop) => stop.ms === null).length,
     motion_over_bound: late.length,
     motion_granularity_ms: Math.round(worst?.granularityMs ?? 0),
+    machine_lag_ms: Math.round(worst?.lagMs ?? 0),
     kills_while_moving: guarded.filter((stop) => stop.wasMoving).length,
     residual_motion_ms: residual(stops),
     kills_by_target: countBy(kills, ({ target }) => target),
@@ -202,7 +205,7 @@ export function describeReport(report: CrashReport): string {
     ['corrupted databases', report.corrupt_dbs],
     [
       'motion after a kill',
-      `at most ${report.motion_after_kill_ms_max} ms (bound ${STOP_WITHIN_MS} ms + ${report.motion_granularity_ms} ms of measurement), ` +
+      `at most ${report.motion_after_kill_ms_max} ms (bound ${STOP_WITHIN_MS} ms + ${report.motion_granularity_ms} ms of measurement, the machine was late by ${report.machine_lag_ms} ms), ` +
         `${report.kills_while_moving} kills while it moved`,
     ],
     [

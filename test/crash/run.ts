@@ -2,15 +2,20 @@
  * Kills a working robot again and again, at real speed, and afterwards compares what the cloud was promised with what
  * it got, and what the wheels were told with when they should have stood.
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { seededRandom } from '../../config/contracts/ids.js';
 import { CrashCloud } from './cloud.js';
 import { CommandBook } from './command-book.js';
 import { examineDatabase } from './database.js';
 import { EventBook } from './event-book.js';
-import { type PlannedKill, planKills } from './kill-plan.js';
+import { ForgetfulBroker, SUBSCRIBED_MS } from './forgetful-broker.js';
+import { asText, parseObject } from './json.js';
+import { isDue, type PlannedKill, planKills } from './kill-plan.js';
+import { LagMeter } from './lag-meter.js';
 import { Load } from './load.js';
 import type { MainJobStep } from './main-job.js';
-import { type DriveCommand, type KillMark, stopsAfter, type Target } from './motion.js';
+import { type DriveCommand, type KillMark, type Stop, stopsAfter, type Target } from './motion.js';
 import { type CrashReport, judge, type KillRecord } from './report.js';
 import { Simulation } from './simulation.js';
 import { Bell, sleep } from './waiting.js';
@@ -26,7 +31,7 @@ export interface CrashRunOptions {
 
 const DEVICE_ID = 'da-sim';
 /** How long a step of the main job is waited for before a kill comes anyway, ms. */
-const AIM_PATIENCE_MS = 20_000;
+const AIM_PATIENCE_MS = 12_000;
 /** How far into a step a kill comes at most, ms. */
 const STEP_DEPTH_MS: Readonly<Record<MainJobStep, number>> = {
   undock: 2000,
@@ -35,6 +40,7 @@ const STEP_DEPTH_MS: Readonly<Record<MainJobStep, number>> = {
   setLlmTts: 1200,
   returnToStation: 6000,
 };
+const ONLINE_MS = 20_000;
 const ANY_MS = { least: 150, most: 2500 };
 /** Into the start of a daemon: the process is there within 100 ms and ready within a second. */
 const STARTING_MS = 900;
@@ -46,7 +52,7 @@ const LAST_WORDS_MS = 150;
 /** At the end: how long work may go on by itself, to be cancelled, and to drive home; ms. */
 const FINISH_MS = 10_000;
 const CANCEL_MS = 60_000;
-const HOME_MS = 120_000;
+const HOME_MS = 240_000;
 const QUIET_MS = 1500;
 
 export async function runCrash(options: CrashRunOptions): Promise<CrashReport> {
@@ -68,10 +74,14 @@ class CrashRun {
   readonly #kills: (KillRecord & KillMark)[] = [];
   readonly #drives: DriveCommand[] = [];
   readonly #trouble: string[] = [];
+  readonly #lag = new LagMeter();
+  readonly #forgetful = new ForgetfulBroker(this.#commands, (text) => this.#publish(text));
+  #publish: (text: string) => void = () => {};
   #brokerRestarts = 0;
   #brokerForgot = 0;
   #brokerBusy = false;
   #lastHeard = 0;
+  #online = false;
   /** What was alive at the last kill. */
   #lastPids: { daemon: number | null; rt: number | null } = { daemon: null, rt: null };
   /** The daemon has been killed and its start is not waited for: the next kill hits that. */
@@ -90,24 +100,30 @@ class CrashRun {
       deviceId: DEVICE_ID,
       onMessage: (topic, text) => this.#receive(topic, text, load),
     });
+    this.#publish = (text) => cloud.command(text);
+    this.#lag.start();
     const load: Load = new Load(
       {
         random: seededRandom(this.#options.seed ^ 0x10ad),
         commands: this.#commands,
         events: this.#events,
         bell: this.#bell,
-        publish: (text) => cloud.command(text),
+        publish: (text) => this.#publish(text),
       },
       String(this.#options.seed),
     );
     await this.#sim.ready(null);
+    // Before it has subscribed for the first time, a broker has nobody to keep commands for.
+    if (!(await this.#bell.until(() => this.#online, ONLINE_MS)))
+      throw new Error('the robot does not come online');
+    await sleep(SUBSCRIBED_MS);
     this.#options.say('the robot is ready; the load begins');
     load.start();
     const ending = new AbortController();
     const broker = this.#restartBroker(ending.signal);
     let stillWorks = false;
     try {
-      await this.#killAll(load, cloud);
+      await this.#killAll(load);
       ending.abort();
       await broker;
       stillWorks = await this.#drain(load);
@@ -120,12 +136,15 @@ class CrashRun {
     await this.#quiet();
     await this.#sim.stop();
     await cloud.close();
+    this.#lag.stop();
+    const stops = stopsAfter(this.#kills, this.#drives).map((stop, i) => this.#withLag(stop, i));
+    this.#keepRecord(stops);
     return judge({
       seed: this.#options.seed,
       baseWatchdog: this.#options.baseWatchdog,
       durationMs: Date.now() - beganAt,
       kills: this.#kills,
-      stops: stopsAfter(this.#kills, this.#drives),
+      stops,
       events: this.#events,
       commands: this.#commands,
       database: examineDatabase(this.#options.stateDir),
@@ -136,23 +155,43 @@ class CrashRun {
     });
   }
 
+  #withLag(stop: Stop, i: number): Stop {
+    const at = this.#kills[i]?.at ?? 0;
+    return { ...stop, lagMs: this.#lag.longest(at, at + (stop.ms ?? 0)) };
+  }
+
+  /** For whoever has to find out what happened. */
+  #keepRecord(stops: readonly Stop[]): void {
+    const record = {
+      kills: this.#kills.map((kill, i) => ({ ...kill, stop: stops[i] })),
+      drives: this.#drives,
+    };
+    writeFileSync(join(this.#options.stateDir, 'crash-record.json'), `${JSON.stringify(record)}\n`);
+  }
+
   #receive(topic: string, text: string, load: Load): void {
     this.#lastHeard = Date.now();
     if (topic.startsWith('events/')) {
       const event = this.#events.accept(topic, text);
       if (event !== null) load.note(event);
     } else if (topic === 'command/response') this.#commands.answered(text);
+    else if (topic === 'status') this.#noteStatus(asText(parseObject(text)?.state));
     this.#bell.ring();
   }
 
-  async #killAll(load: Load, cloud: CrashCloud): Promise<void> {
+  #noteStatus(state: string | null): void {
+    this.#online = state === 'online';
+    if (this.#online) void this.#forgetful.online();
+  }
+
+  async #killAll(load: Load): Promise<void> {
     const plan = planKills(this.#options.kills, this.#random);
     for (const [i, planned] of plan.entries()) {
       await this.#momentFor(planned, load);
       this.#restarting = false;
       const { target, at } = this.#kill(planned.target, load);
       const before = this.#kills.at(-1);
-      if (planned.brokerForgets && target !== 'rt') await this.#forgetEverything(cloud);
+      if (planned.brokerForgets && target !== 'rt') await this.#forgetEverything();
       this.#restarting = plan[i + 1]?.aim === 'start' && target !== 'rt';
       if (this.#restarting) continue;
       await this.#recovered(target, at);
@@ -170,9 +209,16 @@ class CrashRun {
     } else if (aim === 'start' || aim === 'any') {
       await sleep(ANY_MS.least + depth * (ANY_MS.most - ANY_MS.least));
     } else {
-      const there = await this.#bell.until(() => load.watch.step?.method === aim, AIM_PATIENCE_MS);
-      if (there) await sleep(depth * STEP_DEPTH_MS[aim]);
+      const there = await this.#bell.until(() => this.#wants(load.watch.step?.method), AIM_PATIENCE_MS);
+      const step = load.watch.step?.method;
+      if (there && step !== undefined) await sleep(depth * STEP_DEPTH_MS[step]);
     }
+  }
+
+  #wants(step: MainJobStep | undefined): boolean {
+    const soFar: Record<string, number> = {};
+    for (const kill of this.#kills) soFar[kill.step] = (soFar[kill.step] ?? 0) + 1;
+    return step !== undefined && isDue(step, soFar, this.#options.kills);
   }
 
   #kill(wanted: Target, load: Load): { target: Target; at: number } {
@@ -201,13 +247,13 @@ class CrashRun {
     await this.#sim.rtInCharge(at);
   }
 
-  /** The broker starts afresh while the robot is down: the cloud subscribes again and repeats what was not answered. */
-  async #forgetEverything(cloud: CrashCloud): Promise<void> {
+  /** The broker starts afresh, without its sessions, while the robot is down. */
+  async #forgetEverything(): Promise<void> {
     if (this.#brokerBusy) return;
     this.#brokerBusy = true;
     await sleep(LAST_WORDS_MS);
     await this.#sim.inject('broker', 'restart');
-    for (const { text } of this.#commands.unanswered) cloud.command(text);
+    this.#forgetful.forgot();
     this.#brokerRestarts += 1;
     this.#brokerForgot += 1;
     this.#brokerBusy = false;
