@@ -1,0 +1,52 @@
+/** The robot as a body in a home: motion process, peripherals, the map it lives in, and what has been seen of it. */
+import { DEFAULT_AIR_BANDS } from '../../config/contracts/air.js';
+import type { Config } from '../../config/schema.js';
+import { DeviceState } from '../context/device-state.js';
+import { DomainBus } from '../context/domain-bus.js';
+import { DEFAULT_FRESHNESS } from '../context/types.js';
+import { type Body, createBody } from './body.js';
+import { BodyWatch } from './body-watch.js';
+import { type MapInUse, readMap } from './map.js';
+import type { DaemonOptions } from './options.js';
+import { createPeripherals, type Peripherals } from './peripherals.js';
+
+export interface Robot {
+  config: Config;
+  body: Body;
+  bodyWatch: BodyWatch;
+  peripherals: Peripherals;
+  map: MapInUse;
+  bus: DomainBus;
+  state: DeviceState;
+}
+
+/** Opens no port yet. */
+export function createRobot(options: DaemonOptions): Robot {
+  const { clock, log } = options;
+  const { config } = options.loaded;
+  const body = createBody({ ...options, config });
+  const peripherals = createPeripherals({ ...options, config });
+  const map = readMap(config, log);
+  const bus = new DomainBus((error, event) =>
+    log.error({ type: event.type, error: String(error) }, 'a listener failed on a domain event'),
+  );
+  return {
+    config,
+    body,
+    bodyWatch: new BodyWatch({ amr: body.amr, map, clock, log }),
+    peripherals,
+    map,
+    bus,
+    state: new DeviceState({
+      clock,
+      amr: body.amr,
+      airSensor: peripherals.airSensor,
+      fan: peripherals.fan,
+      rooms: () => map.rooms,
+      bus,
+      bands: DEFAULT_AIR_BANDS,
+      freshness: DEFAULT_FRESHNESS,
+      batteryReserve: config.motion.battery_reserve,
+    }),
+  };
+}

@@ -1,0 +1,199 @@
+/**
+ * What does the robot's work: methods and the cards that stand for them, the TaskManager, the gate for commands, the
+ * cloud session, and the picture of the device that planners get.
+ */
+import type { Capability } from '../../config/contracts/capability.js';
+import type { Ids } from '../../config/contracts/ids.js';
+import type { DeviceContext } from '../../config/contracts/wire/context.js';
+import type { MethodSpec } from '../../executors/method.js';
+import { createMethods } from '../../executors/registry.js';
+import { DEFAULT_EXECUTOR_SETTINGS } from '../../executors/services.js';
+import type { Machines } from '../../state-machines/machines.js';
+import { createCloud } from '../cloud/cloud.js';
+import type { Cloud, CommandHandler } from '../cloud/types.js';
+import { buildContext } from '../context/build-context.js';
+import { capabilitiesNow, loadCatalogue } from '../context/capabilities.js';
+import { Observations } from '../context/observations.js';
+import type { ContextOptions } from '../context/types.js';
+import { createIntake } from '../intake/intake.js';
+import type { CommandIntake, IntakeDeps } from '../intake/types.js';
+import { loadPolicy } from '../policy/load-policy.js';
+import type { ConnectionFacts } from '../runtime.js';
+import { CommandTable } from '../store/small-tables.js';
+import type { TaskManagerHandle } from '../task-manager/deps.js';
+import { createTaskManager } from '../task-manager/manager.js';
+import type { TaskManager } from '../task-manager/types.js';
+import { cloudOptionsOf, commandKeyOf } from './cloud-options.js';
+import { createContextPublisher } from './context-publisher.js';
+import type { DaemonOptions } from './options.js';
+import type { Robot } from './robot.js';
+import { createSpeaker } from './speaker.js';
+import type { Storage } from './storage.js';
+
+/** What the work is done with. */
+export interface Ground {
+  options: DaemonOptions;
+  ids: Ids;
+  bootId: string;
+  robot: Robot;
+  storage: Storage;
+  machines: Machines;
+}
+
+export interface Work {
+  methods: readonly MethodSpec[];
+  tasks: TaskManagerHandle;
+  intake: CommandIntake;
+  /** Null without a broker. */
+  cloud: Cloud | null;
+  observations: Observations;
+  network(): ConnectionFacts;
+  capabilities(): Capability[];
+  context(wanted: ContextOptions): DeviceContext;
+}
+
+const OFFLINE: ConnectionFacts = {
+  transport_connected: false,
+  subscription_ready: false,
+  last_transition_at: null,
+  last_publish_ack_at: null,
+  last_publish_error: null,
+};
+
+/** These parts need each other: what stands in a function here is read only once everything runs. */
+export function createWork(ground: Ground): Work {
+  const { clock } = ground.options;
+  const { store } = ground.storage;
+  const network = () => cloud?.facts() ?? OFFLINE;
+  const capabilities = () => capabilitiesNow(cards, methods, clock.now());
+  const context = (wanted: ContextOptions): DeviceContext =>
+    buildContext(
+      {
+        ...contextSources(ground),
+        network,
+        tasks,
+        capabilities,
+        observations: () => observations.recent(),
+      },
+      wanted,
+    );
+
+  const cloud = createCloudSession(ground, async (payload, meta) => {
+    intake.handleBytes(payload, meta, { source: 'CLOUD', name: 'mqtt' });
+    await store.committed();
+  });
+  const methods = createRobotMethods(ground, cloud, () => context({ version: 1 }));
+  const cards = loadCatalogue(methods);
+  const resolveCapability: IntakeDeps['resolveCapability'] = (id, params) => cards.resolve(id, params);
+  const tasks = createTaskManager({
+    ...common(ground),
+    timers: ground.storage.timers,
+    methods,
+    resolveCapability,
+    context: () => context({ version: 2 }),
+    emergencyCut: (reason) => void ground.robot.body.amr.estop(`task-manager: ${reason}`),
+  });
+  const observations = createObservations(ground, tasks);
+  const intake = createGate(ground, { tasks, methods, resolveCapability, context, capabilities });
+  cloud?.onFacts((facts) => ground.robot.state.noteNetwork(facts));
+  return { methods, tasks, intake, cloud, observations, network, capabilities, context };
+}
+
+function common({ options, ids, storage }: Ground) {
+  const { clock, log } = options;
+  const { store, outbox } = storage;
+  return { clock, log, ids, store, outbox };
+}
+
+function contextSources({ options, robot, machines }: Ground) {
+  return {
+    deviceId: robot.config.device_id,
+    clock: options.clock,
+    state: robot.state,
+    rooms: () => robot.map.rooms,
+    motion: () => machines.motion.status(),
+    cleaning: () => machines.cleaning?.status() ?? null,
+  };
+}
+
+function createCloudSession(
+  { options, bootId, robot, storage }: Ground,
+  onCommand: CommandHandler,
+): Cloud | null {
+  const { url } = robot.config.cloud;
+  if (url === null) return null;
+  return createCloud({
+    clock: options.clock,
+    networkClock: options.wall,
+    random: options.random,
+    options: cloudOptionsOf(options.loaded, url),
+    bootId,
+    version: options.version,
+    outbox: storage.outbox,
+    log: options.log,
+    onCommand,
+    ...(options.openBroker === null ? {} : { openStream: options.openBroker }),
+  });
+}
+
+function createRobotMethods(
+  { options, robot, storage, machines }: Ground,
+  cloud: Cloud | null,
+  context: () => DeviceContext,
+): readonly MethodSpec[] {
+  const { clock } = options;
+  const { config, body, map, bus, state } = robot;
+  return createMethods({
+    clock,
+    amr: body.amr,
+    motion: machines.motion,
+    rooms: () => map.rooms,
+    cleaning: machines.cleaning,
+    air: state.airSource,
+    speaker: createSpeaker(config, clock),
+    context: createContextPublisher({ clock, ...storage, cloud, context }),
+    settings: {
+      ...DEFAULT_EXECUTOR_SETTINGS,
+      language: config.language,
+      batteryReserve: config.motion.battery_reserve,
+    },
+    emit: (event) => bus.emit(event),
+  });
+}
+
+function createObservations({ options, robot, storage }: Ground, tasks: TaskManager): Observations {
+  const { clock, log } = options;
+  return new Observations({
+    clock,
+    log,
+    bus: robot.bus,
+    outbox: storage.outbox,
+    write: (fn) => storage.store.write(fn),
+    workflowOf: (taskId) => {
+      const task = tasks.getTask(taskId);
+      return task?.workflowId == null || task.stepId === null
+        ? null
+        : { workflow_id: task.workflowId, step_id: task.stepId };
+    },
+  });
+}
+
+function createGate(
+  ground: Ground,
+  work: Pick<IntakeDeps, 'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities'>,
+): CommandIntake {
+  const { options, robot, storage } = ground;
+  const { config, body } = robot;
+  return createIntake({
+    ...common(ground),
+    ...work,
+    deviceId: config.device_id,
+    memory: new CommandTable(storage.store),
+    policy: loadPolicy(),
+    windowMs: config.cloud.command_window_ms,
+    clockTrusted: () => config.clock_trusted,
+    estop: (by) => body.amr.estop(by),
+    outboxStats: () => storage.outbox.stats(),
+    commandKey: commandKeyOf(options.loaded),
+  });
+}
