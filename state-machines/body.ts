@@ -120,15 +120,25 @@ export function isStill(facts: BodyFacts, stillMs: number): boolean {
   return facts.fresh && facts.stoppedForMs !== null && facts.stoppedForMs >= stillMs;
 }
 
-/** Wheels that turn after a stop was asked for are a defect of the drive: its power is cut until a person looks. */
-export function stopUnproven(amr: AmrDriver, facts: BodyFacts, proofMs: number): TaskFailure {
+/**
+ * Wheels that turn after a stop was asked for are a defect of the drive: its power is cut until a person looks.
+ * `because`: why the motion was to end, where that was a failure.
+ */
+export function stopUnproven(
+  amr: AmrDriver,
+  facts: BodyFacts,
+  proofMs: number,
+  because: string | null = null,
+): TaskFailure {
   const turning = facts.stoppedForMs === 0;
   if (turning) amr.estop('stop not confirmed').catch(() => undefined);
   else amr.stop('stop not confirmed').catch(() => undefined);
   const seen = turning
     ? 'the wheels still turn: the drive was cut'
     : 'no fresh report of the wheels came: stop was sent again';
-  return new TaskFailure('HARDWARE_FAULT', `the stop could not be confirmed within ${proofMs} ms; ${seen}`, {
+  const first = because === null ? '' : `${because}; `;
+  const message = `${first}the stop could not be confirmed within ${proofMs} ms; ${seen}`;
+  return new TaskFailure('HARDWARE_FAULT', message, {
     ...(facts.at === null ? {} : { observedAtMs: facts.at }),
     evidence: { stopped: false, drive_cut: turning },
   });

@@ -335,7 +335,13 @@ export function createDockingMachine(settings: MachineSettings): DockingMachine 
             },
             {},
           ],
-          TIMER: { target: 'idle', actions: [effect(() => ({ kind: 'stopUnproven' })), forget] },
+          TIMER: {
+            target: 'idle',
+            actions: [
+              effect(({ context }) => ({ kind: 'stopUnproven', because: update.whyItEnds(context) })),
+              forget,
+            ],
+          },
         },
       },
     },

@@ -133,7 +133,7 @@ export class DockingRunner {
         this.#link.halt(effect.reason);
         break;
       case 'stopUnproven':
-        this.#running?.settle(stopUnproven(amr, this.#link.facts(), settings.stopProofMs));
+        this.#running?.settle(stopUnproven(amr, this.#link.facts(), settings.stopProofMs, effect.because));
         break;
       case 'timer':
         timers.set(timerKey(effect.name), clock.now() + effect.ms, { type: 'TIMER', name: effect.name });

@@ -62,5 +62,5 @@ export type DockingEffect =
   | { kind: 'endTravel' }
   | { kind: 'start'; action: MotionAction; fence: number }
   | { kind: 'halt'; reason: string }
-  | { kind: 'stopUnproven' }
+  | { kind: 'stopUnproven'; because: string | null }
   | { kind: 'finish'; outcome: DockingOutcome };

@@ -155,3 +155,8 @@ export function stopOutcome({ context, event }: Args): DockingOutcome {
   const facts = event.type === 'FACTS' ? event.facts : null;
   return { kind: 'stopped', observedAtMs: facts?.at ?? event.at, stoppedForMs: facts?.stoppedForMs ?? 0 };
 }
+
+/** For a stop that could not be proven: what was to be told instead; null when somebody asked for the stop. */
+export function whyItEnds({ ending }: DockingContext): string | null {
+  return ending?.kind === 'failed' ? ending.message : null;
+}

@@ -334,7 +334,10 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
           ],
           TIMER: {
             target: 'idle',
-            actions: [effect(() => ({ kind: 'stopUnproven' })), assign(update.forget)],
+            actions: [
+              effect(({ context }) => ({ kind: 'stopUnproven', because: update.whyItEnds(context) })),
+              assign(update.forget),
+            ],
           },
         },
       },

@@ -195,7 +195,7 @@ export class NavigationRunner {
         break;
       case 'stopUnproven':
         this.#running?.reject(
-          stopUnproven(this.#deps.amr, this.#link.facts(), this.#deps.settings.stopProofMs),
+          stopUnproven(this.#deps.amr, this.#link.facts(), this.#deps.settings.stopProofMs, effect.because),
         );
         break;
       case 'timer':

@@ -112,7 +112,7 @@ export type NavigationEffect =
   /** Stops the wheels; what the action still reports is of no interest. */
   | { kind: 'halt'; reason: string }
   /** That the wheels stand still could not be shown in time. */
-  | { kind: 'stopUnproven' }
+  | { kind: 'stopUnproven'; because: string | null }
   | { kind: 'arrived'; areaId: string | null }
   | { kind: 'obstructed'; problem: Problem }
   | { kind: 'localizationLost' }

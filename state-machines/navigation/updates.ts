@@ -173,7 +173,8 @@ function planProblem(
   const reason = event.result.ok ? null : event.result.reason;
   if (reason === 'no_pose') return { ...base, kind: 'localization' };
   if (reason === 'goal_occupied') return { ...base, kind: 'goal_occupied', where: goalOf(context).pose };
-  return { ...base, kind: 'no_path' };
+  // The planner says that there is no way, not where it ends; what stopped the robot before still stands there.
+  return { ...base, kind: 'no_path', where: context.problem?.where ?? null };
 }
 
 export function contactProblem({ context, event }: Args): Problem {
@@ -278,4 +279,9 @@ export function stopOutcome({ context, event }: Args): NavigationOutcome {
 export function rejection({ event }: Args): Ending {
   const reason: TaskReason = event.type === 'REJECTED' ? event.reason : 'HARDWARE_FAULT';
   return failed(reason, messageOf(event), event.at);
+}
+
+/** For a stop that could not be proven: what was to be told instead; null when somebody asked for the stop. */
+export function whyItEnds({ ending }: NavigationContext): string | null {
+  return ending?.kind === 'failed' ? ending.message : null;
 }

@@ -5,13 +5,13 @@
 import { MqttClient } from 'mqtt';
 import type { CommandResponse } from '../../../config/contracts/wire/command.js';
 import type { TaskEvent } from '../../../config/contracts/wire/events.js';
+import { BrokerConnection } from '../../../simulator/cloud/connection.js';
 import type { Home } from '../../support/home.js';
 import { Diary, type Truth } from './truth.js';
 
 export interface Seen {
   topic: string;
   text: string;
-  retained: boolean;
   truth: Truth;
 }
 
@@ -29,6 +29,7 @@ export class Witness {
   readonly home: Home;
   readonly diary: Diary;
   readonly messages: Seen[] = [];
+  readonly #ear: BrokerConnection;
   readonly #client: MqttClient;
   readonly #root = 'deviceagent/da-sim';
 
@@ -36,27 +37,33 @@ export class Witness {
     this.home = home;
     this.#client = client;
     this.diary = new Diary(home);
-    client.on('message', (topic, payload, packet) =>
-      this.messages.push({
-        topic: topic.slice(this.#root.length + 1),
-        text: payload.toString(),
-        retained: packet.retain,
-        truth: this.diary.now,
-      }),
-    );
+    this.#ear = new BrokerConnection({
+      broker: { connect: () => home.session.connectBroker() },
+      clientId: 'witness',
+      topics: [`${this.#root}/#`],
+      clock: home.session.clock,
+      onMessage: (topic, payload) =>
+        this.messages.push({
+          topic: topic.slice(this.#root.length + 1),
+          text: payload.toString(),
+          truth: this.diary.now,
+        }),
+      onError: () => {},
+    });
     client.on('error', () => {});
   }
 
   static async of(home: Home): Promise<Witness> {
     const client = new MqttClient(() => home.session.connectBroker(), {
-      clientId: 'witness',
-      clean: false,
+      clientId: 'witness-writes',
       keepalive: 0,
       reconnectPeriod: 20,
     });
     const witness = new Witness(home, client);
-    await new Promise<void>((resolve) => client.once('connect', () => resolve()));
-    await client.subscribeAsync(`${witness.#root}/#`, { qos: 1 });
+    await Promise.all([
+      new Promise<void>((resolve) => client.once('connect', () => resolve())),
+      witness.#ear.start(),
+    ]);
     return witness;
   }
 
@@ -158,6 +165,7 @@ export class Witness {
   }
 
   async close(): Promise<void> {
+    await this.#ear.stop();
     await this.#client.endAsync(true);
   }
 

@@ -177,6 +177,16 @@ describe('an obstacle', () => {
     expect(r.amr.moving).toBe(false);
   });
 
+  it('round which the planner then finds no way is still where the way ended', async () => {
+    const r = robot();
+    r.amr.obstacles = [{ x: 1.5, y: 0 }];
+    r.go();
+    await r.clock.advanceAsync(5000);
+    r.amr.planner = () => ({ ok: false, reason: 'unreachable', message: 'no path' });
+    await r.clock.advanceAsync(120_000);
+    expect(r.outcome.error).toMatchObject({ reason: 'OBSTRUCTED', evidence: { where: { x: 1.5, y: 0 } } });
+  });
+
   it('under the wheels is not waited for: the robot backs up at once', async () => {
     const r = robot();
     r.go();
