@@ -33,9 +33,9 @@ export async function addConsole(app: FastifyInstance, parts: ConsoleParts): Pro
       wildcard: false,
       decorateReply: false,
       cacheControl: false,
-      setHeaders: (reply) => {
-        reply.header('cache-control', 'no-cache');
-        reply.header('content-security-policy', PAGE_POLICY);
+      setHeaders: (response) => {
+        response.setHeader('cache-control', 'no-cache');
+        response.setHeader('content-security-policy', PAGE_POLICY);
       },
     });
   });
