@@ -25,6 +25,7 @@ export async function addConsole(app: FastifyInstance, parts: ConsoleParts): Pro
     scope.addHook('onRequest', async (request, reply) => {
       if (isEntry(request) && codeOf(request) !== null) return signIn(parts, request, reply);
       if (!parts.guard.hasSession(request)) return explain(reply, 401);
+      reply.header('cache-control', 'no-cache').header('content-security-policy', PAGE_POLICY);
       return undefined;
     });
     await scope.register(fastifyStatic, {
@@ -33,10 +34,6 @@ export async function addConsole(app: FastifyInstance, parts: ConsoleParts): Pro
       wildcard: false,
       decorateReply: false,
       cacheControl: false,
-      setHeaders: (response) => {
-        response.setHeader('cache-control', 'no-cache');
-        response.setHeader('content-security-policy', PAGE_POLICY);
-      },
     });
   });
 }
