@@ -8,6 +8,8 @@ export default class PlainSummary {
       // A file that does not load is a failure, although no test of it ran.
       if (module.state() === 'failed' && module.errors().length > 0) counts.failed += 1;
     }
-    console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped + counts.pending} skipped`);
+    console.log(
+      `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped + counts.pending} skipped`,
+    );
   }
 }
