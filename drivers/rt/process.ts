@@ -1,6 +1,5 @@
 /** The life of a motion process: its configuration, signals, channels and clocks. Whatever ends it, it stops the base. */
 import { randomInt } from 'node:crypto';
-import { constants, setPriority } from 'node:os';
 import type { Clock } from '../../config/contracts/clock.js';
 import { describeZodError } from '../../config/contracts/errors.js';
 import { seededRandom } from '../../config/contracts/ids.js';
@@ -15,6 +14,7 @@ import { IpcChannel, isReplaceable, type LinkCounts } from './channel.js';
 import { type RtConfig, rtConfigSchema } from './config.js';
 import { HeartbeatServer, heartbeatSocketPath } from './heartbeat-line.js';
 import type { RtHost } from './host.js';
+import { goBeforeOthers } from './precedence.js';
 
 /** However the clocks stand, the process is gone this long after it decided to end, ms. */
 const LAST_MS = 1500;
@@ -85,18 +85,6 @@ function handleSignals(end: (reason: string, code: number) => void): void {
   // A terminal sends these to the whole group; the daemon decides what becomes of its motion process.
   process.on('SIGINT', () => {});
   process.on('SIGHUP', () => {});
-}
-
-/**
- * In real time a busy machine must not delay a stop. Needs a privilege (CAP_SYS_NICE). Not the highest there is:
- * a motion process gone wild must leave room for the daemon, which ends it.
- */
-function goBeforeOthers(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_HIGH);
-  } catch {
-    // Not allowed: what is lost is a margin on an overloaded machine.
-  }
 }
 
 /** Throws an Error that names field, value and what is allowed. */
