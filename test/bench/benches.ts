@@ -2,6 +2,7 @@
 import { ld19Bench } from './compute/ld19.js';
 import { localiseBench } from './compute/localise.js';
 import { planBench } from './compute/plan.js';
+import { estopBench } from './estop/estop.js';
 import { simBench } from './home/in-memory.js';
 import { outboxBench } from './outbox/outbox.js';
 import type { Bench } from './report.js';
@@ -13,6 +14,7 @@ export const BENCHES: readonly Bench[] = [
   outboxBench,
   tasksBench,
   startBench,
+  estopBench,
   idleBench,
   ld19Bench,
   planBench,

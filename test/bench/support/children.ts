@@ -62,6 +62,11 @@ export class Child {
     this.#process.send(message);
   }
 
+  /** Drops what has arrived so far. */
+  forget(): void {
+    this.#inbox.length = 0;
+  }
+
   /** The next message of this shape; others are dropped. Rejects when the process ends first. */
   async next<T>(schema: z.ZodType<T>, what: string, timeoutMs = 60_000): Promise<T> {
     const deadline = performance.now() + timeoutMs;
