@@ -2,6 +2,7 @@
 import type { AmrDriver } from '../config/contracts/amr.js';
 import type { Capability } from '../config/contracts/capability.js';
 import type { Clock } from '../config/contracts/clock.js';
+import type { ContextOptions } from '../config/contracts/wire/context.js';
 import type { DomainEvent } from '../config/contracts/wire/events.js';
 import type { MethodSpec } from '../executors/method.js';
 import type { Intake } from './intake/types.js';
@@ -63,7 +64,7 @@ export interface Runtime {
   committed(): Promise<void>;
   /** True once the store is open, restart reconciliation is done and commands are accepted. */
   ready(): boolean;
-  context(options: { version: 1 | 2; maxBytes?: number }): object;
+  context(options: ContextOptions): object;
   capabilities(): Capability[];
   map(): MapView | null;
   /** The `map.yaml` of the map in use; null without a map. */

@@ -2,11 +2,6 @@
 import { z } from 'zod';
 import { commandResponseSchema, taskMetadataSchema } from '../../config/contracts/wire/command.js';
 import { workflowSchema, workflowStepSchema } from '../../config/contracts/wire/workflow.js';
-import { errorBodySchema } from './http/errors.js';
-import type { Route, RouteResponse } from './http/route.js';
-import { robotView, scanView } from './robot-view.js';
-import { storedEvent } from './routes/events.js';
-import { eventMessage, robotMessage } from './streams/messages.js';
 import {
   capabilityView,
   deadLetterView,
@@ -15,7 +10,12 @@ import {
   stepView,
   taskView,
   workflowView,
-} from './views.js';
+} from '../views.js';
+import { errorBodySchema } from './http/errors.js';
+import type { Route, RouteResponse } from './http/route.js';
+import { robotView, scanView } from './robot-view.js';
+import { storedEvent } from './routes/events.js';
+import { eventMessage, robotMessage } from './streams/messages.js';
 
 type Json = Record<string, unknown>;
 

@@ -75,7 +75,8 @@ async function removeStale(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-function isAnswered(path: string): Promise<boolean> {
+/** Whether somebody listens on the Unix socket. */
+export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });
     const done = (answered: boolean) => {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { socketPath } from '../api/socket-path.js';
 
 /** `$DEVICEAGENT_STATE_DIR`, else `$XDG_STATE_HOME/deviceagent`, else `~/.local/state/deviceagent`. */
 export function defaultStateDir(env: NodeJS.ProcessEnv = process.env): string {
@@ -18,6 +19,6 @@ export function simStateDir(env: NodeJS.ProcessEnv = process.env): string {
 export function runningStateDir(env: NodeJS.ProcessEnv = process.env): string {
   const robot = defaultStateDir(env);
   const simulation = simStateDir(env);
-  const runs = (dir: string) => existsSync(join(dir, 'api.sock'));
+  const runs = (dir: string) => existsSync(socketPath(dir));
   return !runs(robot) && runs(simulation) ? simulation : robot;
 }

@@ -1,11 +1,12 @@
 /** `deviceagent sim`: a simulated home, and the real daemon in it. */
 import { rmSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { loadConfig, profilePath } from '../../config/load.js';
+import { controlSocketPath } from '../../simulator/control/socket-path.js';
 import { SimSession } from '../../simulator/session/session.js';
+import { socketPath } from '../api/socket-path.js';
+import { isAnswered } from '../api/state-dir.js';
 import { simStateDir } from './default-state-dir.js';
 import { freePort } from './simulation/free-port.js';
 import { createRobot } from './simulation/robot.js';
@@ -140,21 +141,9 @@ async function freshStateDir(): Promise<string> {
 }
 
 async function refuseSecond(stateDir: string): Promise<void> {
-  for (const name of ['sim.sock', 'api.sock']) {
-    if (await answers(join(stateDir, name))) {
+  for (const path of [controlSocketPath(stateDir), socketPath(stateDir)]) {
+    if (await isAnswered(path)) {
       throw new Error(`a robot already runs on ${stateDir}; stop it, or use another --state-dir`);
     }
   }
-}
-
-function answers(socketPath: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(socketPath);
-    const done = (answer: boolean) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.once('connect', () => done(true));
-    socket.once('error', () => done(false));
-  });
 }

@@ -4,7 +4,7 @@
  */
 import type { Capability } from '../../config/contracts/capability.js';
 import type { Ids } from '../../config/contracts/ids.js';
-import type { DeviceContext } from '../../config/contracts/wire/context.js';
+import type { ContextOptions, DeviceContext } from '../../config/contracts/wire/context.js';
 import type { MethodSpec } from '../../executors/method.js';
 import { createMethods } from '../../executors/registry.js';
 import { DEFAULT_EXECUTOR_SETTINGS } from '../../executors/services.js';
@@ -14,7 +14,6 @@ import type { Cloud, CommandHandler } from '../cloud/types.js';
 import { buildContext } from '../context/build-context.js';
 import { capabilitiesNow, loadCatalogue } from '../context/capabilities.js';
 import { Observations } from '../context/observations.js';
-import type { ContextOptions } from '../context/types.js';
 import { createIntake } from '../intake/intake.js';
 import type { CommandIntake, IntakeDeps } from '../intake/types.js';
 import { loadPolicy } from '../policy/load-policy.js';

@@ -3,13 +3,14 @@
 import {
   CONTEXT_V1,
   CONTEXT_V2,
+  type ContextOptions,
   type DeviceContext,
   type DeviceContextV2,
 } from '../../config/contracts/wire/context.js';
 import type { MotionStatus } from '../../state-machines/motion-types.js';
 import type { ConnectionFacts } from '../runtime.js';
 import { trimContext } from './trim-context.js';
-import type { ContextOptions, ContextSources } from './types.js';
+import type { ContextSources } from './types.js';
 
 export function buildContext(sources: ContextSources, options: ContextOptions): DeviceContext {
   const context = options.version === 1 ? contextV1(sources) : contextV2(sources);

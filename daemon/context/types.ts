@@ -25,9 +25,3 @@ export interface ContextSources {
   /** Semantic observations that are not stale, newest first, and how many there have been since the start. */
   observations(): { recent: readonly object[]; count: number };
 }
-
-export interface ContextOptions {
-  version: 1 | 2;
-  /** Upper limit of the JSON text in UTF-8 bytes. */
-  maxBytes?: number;
-}

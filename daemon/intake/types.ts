@@ -5,6 +5,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { CommandResponse } from '../../config/contracts/wire/command.js';
+import type { ContextOptions } from '../../config/contracts/wire/context.js';
 import type { Source } from '../../config/contracts/wire/events.js';
 import type { MethodSpec } from '../../executors/method.js';
 import type { Policy } from '../policy/types.js';
@@ -77,7 +78,7 @@ export interface IntakeDeps {
   windowMs: number;
   clockTrusted(): boolean;
   estop(by: string): Promise<void>;
-  context(options: { version: 1 | 2; maxBytes?: number }): object;
+  context(options: ContextOptions): object;
   capabilities(): Capability[];
   outboxStats(): OutboxStats;
   /** Ed25519 public key; null: the broker's authentication is enough. */

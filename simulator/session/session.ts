@@ -14,6 +14,7 @@ import type { SimBroker } from '../broker/types.js';
 import { createSimCloud } from '../cloud/cloud.js';
 import type { SimCloud } from '../cloud/types.js';
 import { SimControl } from '../control/server.js';
+import { controlSocketPath } from '../control/socket-path.js';
 import { createDevices, type Devices } from '../devices/index.js';
 import { createFaults, type Faults } from '../faults/faults.js';
 import { LocalBarrier, type LocalParticipant } from '../lockstep/local.js';
@@ -109,7 +110,7 @@ export class SimSession {
       },
     });
     this.#control = new SimControl({
-      socketPath: join(stateDir, 'sim.sock'),
+      socketPath: controlSocketPath(stateDir),
       inject: (words) => this.inject(words),
       views: {
         world: () => this.world.view(),

@@ -2,13 +2,14 @@
 import { DEFAULT_AIR_BANDS } from '../../config/contracts/air.js';
 import { SILENT_LOG } from '../../config/contracts/log.js';
 import type { SimClock } from '../../config/contracts/sim-clock.js';
+import type { ContextOptions } from '../../config/contracts/wire/context.js';
 import type { DomainEvent, Observation } from '../../config/contracts/wire/events.js';
 import { buildContext } from '../../daemon/context/build-context.js';
 import { capabilitiesNow, loadCatalogue } from '../../daemon/context/capabilities.js';
 import { DeviceState } from '../../daemon/context/device-state.js';
 import { DomainBus } from '../../daemon/context/domain-bus.js';
 import { Observations } from '../../daemon/context/observations.js';
-import { type ContextOptions, DEFAULT_FRESHNESS } from '../../daemon/context/types.js';
+import { DEFAULT_FRESHNESS } from '../../daemon/context/types.js';
 import type { OutboxWriter } from '../../daemon/store/outbox-types.js';
 import type { AirReading, AirSensorDriver } from '../../drivers/serial/types.js';
 import { testRobot } from './services.js';

@@ -161,6 +161,13 @@ export type DeviceContextV1 = z.infer<typeof deviceContextV1Schema>;
 export type DeviceContextV2 = z.infer<typeof deviceContextV2Schema>;
 export type DeviceContext = DeviceContextV1 | DeviceContextV2;
 
+/** Which picture of the device a planner asks for. */
+export interface ContextOptions {
+  version: 1 | 2;
+  /** Upper limit of the JSON text in UTF-8 bytes. */
+  maxBytes?: number;
+}
+
 /** As it is published on `…/context`: with the marks of the telemetry lane. */
 export const contextMessageSchema = z.looseObject({
   contract_version: z.enum([CONTEXT_V1, CONTEXT_V2]),

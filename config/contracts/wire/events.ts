@@ -1,6 +1,6 @@
 /** What the device publishes on its ordered lane. Names are the wire's. */
 import { z } from 'zod';
-import { REASON_CODES, TASK_REASONS } from '../reason-codes.js';
+import { TASK_REASONS } from '../reason-codes.js';
 
 export const SOURCES = ['VOICE', 'CLOUD', 'APP', 'SCHEDULE', 'PROACTIVE', 'SUPERVISOR', 'LOCAL'] as const;
 export type Source = (typeof SOURCES)[number];
@@ -123,6 +123,3 @@ export const statusSchema = z.strictObject({
   boot_id: z.string(),
   version: z.string(),
 });
-
-/** Kept here so that a consumer of events alone knows every code. */
-export const ALL_REASONS = REASON_CODES;

@@ -1,8 +1,8 @@
 /** The outbox: how far behind, what the broker refused for good, and what to do with that. */
 import { z } from 'zod';
+import { deadLetterView, outboxView, viewDeadLetter, viewOutbox } from '../../views.js';
 import { refused } from '../http/errors.js';
 import { defineRoute, intParam, type Route, type RouteRequest } from '../http/route.js';
-import { deadLetterView, outboxView, viewDeadLetter, viewOutbox } from '../views.js';
 
 const letterParams = z.strictObject({ id: intParam(1, 999_999_999_999_999) });
 const done = z.strictObject({ id: z.int() });

@@ -1,10 +1,10 @@
 /** What can be looked at: identity, context, robot, map, capabilities, methods, doctor. */
 import { z } from 'zod';
 import type { MapView } from '../../runtime.js';
+import { capabilityView, methodView, viewCapability, viewMethod } from '../../views.js';
 import { refused } from '../http/errors.js';
 import { defineRoute, intParam, type Route } from '../http/route.js';
 import { robotView, viewRobot } from '../robot-view.js';
-import { capabilityView, methodView, viewCapability, viewMethod } from '../views.js';
 
 const statusView = z.strictObject({
   device_id: z.string(),

@@ -1,9 +1,9 @@
 /** Tasks: submit, list, show, cancel. */
 import { z } from 'zod';
 import { taskCommandSchema } from '../../../config/contracts/wire/command.js';
+import { taskView, viewTask } from '../../views.js';
 import { refused } from '../http/errors.js';
 import { boolParam, defineRoute, idParams, intParam, type Route } from '../http/route.js';
-import { taskView, viewTask } from '../views.js';
 import { ACCEPTED, command, control } from './command.js';
 
 const submission = taskCommandSchema

@@ -1,9 +1,9 @@
 /** Workflows: submit, list, show, pause, resume, cancel. */
 import { z } from 'zod';
 import { workflowCommandSchema } from '../../../config/contracts/wire/command.js';
+import { viewWorkflow, workflowView } from '../../views.js';
 import { refused } from '../http/errors.js';
 import { defineRoute, idParams, type Route } from '../http/route.js';
-import { viewWorkflow, workflowView } from '../views.js';
 import { ACCEPTED, command, control } from './command.js';
 import { listFilter, listQuery } from './tasks.js';
 

@@ -1,6 +1,6 @@
 /** `deviceagent sim inject …`: one JSON line to the simulation's socket, one JSON line back. */
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { controlSocketPath } from '../../../simulator/control/socket-path.js';
 import type { Cli } from '../cli.js';
 import { CliError, EXIT } from '../io.js';
 
@@ -9,12 +9,13 @@ const TIMEOUT_MS = 15_000;
 interface Answer {
   ok: boolean;
   message?: string;
+  error?: string;
 }
 
 export async function inject(cli: Cli, words: string[]): Promise<number> {
-  const path = join(cli.stateDir, 'sim.sock');
+  const path = controlSocketPath(cli.stateDir);
   const answer = await ask(cli, path, JSON.stringify({ inject: words }));
-  if (!answer.ok) throw new CliError(answer.message ?? 'refused', EXIT.failed, answer);
+  if (!answer.ok) throw new CliError(answer.error ?? 'refused', EXIT.failed, answer);
   cli.result(answer, () => answer.message ?? cli.t('accepted'));
   return EXIT.ok;
 }
@@ -53,5 +54,5 @@ function parsed(text: string): Answer {
   } catch {
     // Said below.
   }
-  return { ok: false, message: `not understood: ${text.slice(0, 200)}` };
+  return { ok: false, error: `not understood: ${text.slice(0, 200)}` };
 }

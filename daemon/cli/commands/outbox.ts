@@ -1,5 +1,5 @@
 /** `deviceagent outbox …` */
-import type { DeadLetterView, OutboxView } from '../../api/views.js';
+import type { DeadLetterView, OutboxView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { span } from '../format.js';
 import { EXIT } from '../io.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { schemas } from '../../../config/contracts/schemas.js';
 import { configSchema } from '../../../config/schema.js';
-import type { MethodView } from '../../api/views.js';
+import type { MethodView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { CliError, EXIT } from '../io.js';
 

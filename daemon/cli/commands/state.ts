@@ -1,5 +1,5 @@
 /** `deviceagent context`, `methods`, `capabilities`, `estop`, `console`. */
-import type { CapabilityView, MethodView } from '../../api/views.js';
+import type { CapabilityView, MethodView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { span, yesNo } from '../format.js';
 import { CliError, EXIT } from '../io.js';

@@ -1,6 +1,6 @@
 /** `deviceagent task …` */
 import type { CommandResponse } from '../../../config/contracts/wire/command.js';
-import type { TaskView } from '../../api/views.js';
+import type { TaskView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { clockTime, duration, reason } from '../format.js';
 import { EXIT } from '../io.js';

@@ -1,5 +1,5 @@
 /** Waiting for the end of a task or a workflow: progress on standard error, the exit code by the result. */
-import type { TaskView, WorkflowView } from '../../api/views.js';
+import type { TaskView, WorkflowView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { type Followed, follow } from '../client/event-follower.js';
 import { clockTime, facts, reason } from '../format.js';

@@ -1,6 +1,6 @@
 /** `deviceagent workflow …` */
 import type { CommandResponse } from '../../../config/contracts/wire/command.js';
-import type { WorkflowView } from '../../api/views.js';
+import type { WorkflowView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { clockTime, duration, facts, reason } from '../format.js';
 import { EXIT } from '../io.js';

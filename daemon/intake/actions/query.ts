@@ -2,8 +2,7 @@
 import { describeZodError, Refusal } from '../../../config/contracts/errors.js';
 import type { Command } from '../../../config/contracts/wire/command.js';
 import { QUERY_PARAMS, type QueryMethod } from '../../../config/contracts/wire/requests.js';
-import { viewCapability, viewTask, viewWorkflow } from '../../api/views.js';
-import type { OutboxStats } from '../../store/outbox-types.js';
+import { viewCapability, viewOutbox, viewTask, viewWorkflow } from '../../views.js';
 import type { IntakeDeps, Principal } from '../types.js';
 import { type Accepted, seesTexts } from './accepted.js';
 
@@ -54,7 +53,7 @@ function answer(method: QueryMethod, params: Result, principal: Principal, deps:
       return { capabilities: deps.capabilities().map(viewCapability) };
     case 'outboxStatus':
       parse(method, params);
-      return outboxStatus(deps.outboxStats());
+      return viewOutbox(deps.outboxStats());
   }
 }
 
@@ -70,19 +69,6 @@ function taskAs(principal: Principal, view: ReturnType<typeof viewTask>): Result
   if (seesTexts(principal) || view.source === 'CLOUD') return view;
   const { params: _params, output: _output, ...rest } = view;
   return rest;
-}
-
-export function outboxStatus(stats: OutboxStats): Result {
-  return {
-    depth: stats.depth,
-    bytes: stats.bytes,
-    oldest_age_ms: stats.oldestAgeMs,
-    dead_letters: stats.deadLetters,
-    published_total: stats.publishedTotal,
-    dropped_telemetry_total: stats.droppedTelemetryTotal,
-    next_seq: stats.nextSeq,
-    store_epoch: stats.storeEpoch,
-  };
 }
 
 function isQuery(method: string): method is QueryMethod {

@@ -1,5 +1,6 @@
 /** Which safety conditions are reported, from what the motion process knows at one moment. Pure. */
 import type { SafetyCondition } from '../../../config/contracts/amr.js';
+import { DAEMON_SILENT_MS } from '../../../config/contracts/rt-protocol.js';
 
 /** What a base frame says about contact with the world; null in `SafetyInputs` before the first frame. */
 export interface ContactFlags {
@@ -48,7 +49,7 @@ export const DEFAULT_THRESHOLDS: SafetyThresholds = {
   baseSilentMs: 400,
   odometryStaleMs: 250,
   lidarStaleMs: 300,
-  daemonSilentMs: 200,
+  daemonSilentMs: DAEMON_SILENT_MS,
   batteryCritical: 3,
 };
 

@@ -2,7 +2,7 @@
  * What the robot does when something is wrong, as data: one row for each condition, printed by
  * `deviceagent failsafe` and drawn on the console. `judge.ts` is the only reader that acts on it.
  */
-import { SAFETY_CONDITIONS, type SafetyCondition, type SafetyLevel } from '../../../config/contracts/amr.js';
+import type { SafetyCondition, SafetyLevel } from '../../../config/contracts/amr.js';
 
 /** Fastest that may still be driven: m/s forward and backward, rad/s either way. Null: no limit of its own. */
 export interface DirectionLimits {
@@ -209,9 +209,4 @@ export function failsafeRow(condition: SafetyCondition): FailsafeRow {
   const row = BY_CONDITION.get(condition);
   if (row === undefined) throw new Error(`the failsafe table has no row for ${condition}`);
   return row;
-}
-
-/** Conditions without a row, or with more than one: a defect of the table. */
-export function tableGaps(table: readonly FailsafeRow[] = FAILSAFE_TABLE): SafetyCondition[] {
-  return SAFETY_CONDITIONS.filter((c) => table.filter((row) => row.condition === c).length !== 1);
 }

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReasonCode } from '../../../config/contracts/reason-codes.js';
 import { errorBodySchema } from '../../../daemon/api/http/errors.js';
-import { taskView, workflowView } from '../../../daemon/api/views.js';
+import { taskView, workflowView } from '../../../daemon/views.js';
 import { overTcp, overUnix, type Served, serve, withToken } from '../../support/api/serve.js';
 import { DOCUMENT } from '../../support/api/work.js';
 

@@ -48,7 +48,7 @@ describe('sim inject', () => {
   });
 
   it('ends with 1 when the simulation refuses', async () => {
-    await simulation('{"ok":false,"message":"there is no room called 서재"}\n');
+    await simulation('{"ok":false,"error":"there is no room called 서재"}\n');
     const ran = await run(['sim', 'inject', 'person', '서재', '--state-dir', dir]);
     expect(ran).toEqual({ code: 1, out: '', err: 'deviceagent: there is no room called 서재\n' });
   });

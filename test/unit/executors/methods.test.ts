@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../executors/method.js';
-import { methodsMarkdown, methodTable } from '../../../executors/method-table.js';
+import { methodsMarkdown, methodTable } from '../../support/method-table.js';
 import { testRobot } from '../../support/services.js';
 
 const DOCS = fileURLToPath(new URL('../../../docs/methods.md', import.meta.url));

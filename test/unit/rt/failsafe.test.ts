@@ -6,7 +6,7 @@ import {
   reportedConditions,
   type SafetyInputs,
 } from '../../../drivers/rt/safety/conditions.js';
-import { FAILSAFE_TABLE, failsafeRow, tableGaps } from '../../../drivers/rt/safety/failsafe-table.js';
+import { FAILSAFE_TABLE, failsafeRow } from '../../../drivers/rt/safety/failsafe-table.js';
 import { judge, NOTHING_REMEMBERED, type SafetyMemory } from '../../../drivers/rt/safety/judge.js';
 
 const NO_CONTACT = {
@@ -63,8 +63,7 @@ function afterOnset(memory: SafetyMemory, inputs: SafetyInputs) {
 
 describe('the failsafe table', () => {
   it('has exactly one row for every condition, in both languages', () => {
-    expect(tableGaps()).toEqual([]);
-    expect(FAILSAFE_TABLE).toHaveLength(SAFETY_CONDITIONS.length);
+    expect(FAILSAFE_TABLE.map((row) => row.condition).sort()).toEqual([...SAFETY_CONDITIONS].sort());
     for (const row of FAILSAFE_TABLE) {
       for (const text of [row.message.ko, row.message.en, row.remedy.ko, row.remedy.en]) {
         expect(text.length).toBeGreaterThan(3);

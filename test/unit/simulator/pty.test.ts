@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { SerialPort } from 'serialport';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createDevices } from '../../../simulator/devices/index.js';
-import { type PtyEnd, ptyPort, ptyPorts } from '../../../simulator/ports/index.js';
+import { type PtyEnd, ptyPort, ptyPorts } from '../../../simulator/ports/pty.js';
 import { squareWorld } from './homes.js';
 
 /** How long the operating system may take to carry bytes, ms. */

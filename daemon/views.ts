@@ -1,12 +1,12 @@
 /** Tasks, workflows and the rest as they stand in responses: the wire's snake_case, times in epoch ms. */
 import { z } from 'zod';
-import { TASK_REASONS } from '../../config/contracts/reason-codes.js';
-import { SOURCES } from '../../config/contracts/wire/events.js';
-import { workflowSchema } from '../../config/contracts/wire/workflow.js';
-import type { MethodSpec } from '../../executors/method.js';
-import type { Capability } from '../runtime.js';
-import type { DeadLetter, OutboxStats } from '../store/outbox-types.js';
-import { type StepRecord, TASK_STATES, type TaskRecord, type WorkflowRecord } from '../task-manager/types.js';
+import { TASK_REASONS } from '../config/contracts/reason-codes.js';
+import { SOURCES } from '../config/contracts/wire/events.js';
+import { workflowSchema } from '../config/contracts/wire/workflow.js';
+import type { MethodSpec } from '../executors/method.js';
+import type { Capability } from './runtime.js';
+import type { DeadLetter, OutboxStats } from './store/outbox-types.js';
+import { type StepRecord, TASK_STATES, type TaskRecord, type WorkflowRecord } from './task-manager/types.js';
 
 const data = z.record(z.string(), z.unknown()).nullable();
 const time = z.number().nullable();

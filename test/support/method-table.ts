@@ -1,8 +1,8 @@
-/** The table that `deviceagent methods` prints, taken from the methods themselves. */
+/** `docs/methods.md` as the methods themselves have it. */
 import { z } from 'zod';
-import type { MethodSpec } from './method.js';
+import type { MethodSpec } from '../../executors/method.js';
 
-export interface MethodRow {
+interface MethodRow {
   method: string;
   executor: string;
   summary: string;
@@ -44,8 +44,8 @@ export function methodTable(methods: readonly MethodSpec[]): MethodRow[] {
 
 const INTRODUCTION = `# Task methods
 
-Printed from the code by \`deviceagent methods\`; a test compares this file with it. A method that is not built is not
-in this table, and cannot be called. Times are milliseconds; \`?\` marks a parameter that may be left out, \`=\` its
+Taken from the code: a test compares this file with the methods, and rewrites it with \`UPDATE_DOCS=1\`; \`deviceagent
+methods\` shows those of a running robot. A method that is not built is not in here, and cannot be called. Times are milliseconds; \`?\` marks a parameter that may be left out, \`=\` its
 default. *Continued* says whether an unfinished task goes on after a restart.
 `;
 
