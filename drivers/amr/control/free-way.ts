@@ -34,7 +34,8 @@ export function freeWay(
     // Driving backwards is driving forwards with the x axis turned round, at the same curvature.
     const x = side * (points.x[i] ?? 0);
     const y = points.y[i] ?? 0;
-    const away = Math.hypot(x, y);
+    // Not `Math.hypot`, which is slow: this runs for every point at every step.
+    const away = Math.sqrt(x * x + y * y);
     const radius = away < hull + margin ? hull : hull + margin;
     // Nothing on this way is nearer than the straight line to it.
     if (away - radius >= best) continue;
@@ -58,7 +59,7 @@ function straightWay(x: number, y: number, radius: number): number {
 function arcWay(x: number, y: number, radius: number, turn: number): number {
   if (x * x + y * y < radius * radius) return x > 0 ? 0 : Number.POSITIVE_INFINITY;
   const r = Math.abs(turn);
-  const fromMiddle = Math.hypot(x, y - turn);
+  const fromMiddle = Math.sqrt(x * x + (y - turn) ** 2);
   if (Math.abs(fromMiddle - r) >= radius || fromMiddle < 1e-9) return Number.POSITIVE_INFINITY;
   // Angle, in the sense of the motion, at which the centre passes the point, and how much before it touches.
   const direction = turn > 0 ? Math.atan2(x, turn - y) : Math.atan2(x, y - turn);

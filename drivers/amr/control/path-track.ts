@@ -87,7 +87,9 @@ export class PathTrack {
       const t =
         ((robot.x - a.x) * (b.x - a.x) + (robot.y - a.y) * (b.y - a.y)) / ((end - start) * (end - start));
       const on = Math.min(1, Math.max(0, t));
-      const d = Math.hypot(a.x + (b.x - a.x) * on - robot.x, a.y + (b.y - a.y) * on - robot.y);
+      const dx = a.x + (b.x - a.x) * on - robot.x;
+      const dy = a.y + (b.y - a.y) * on - robot.y;
+      const d = Math.sqrt(dx * dx + dy * dy);
       if (d >= best) continue;
       best = d;
       this.at = start + on * (end - start);

@@ -115,7 +115,8 @@ export class LiveLayer {
   #clearRay(from: Point, to: Point): void {
     const a = this.#frame.toGrid(from);
     const b = this.#frame.toGrid(to);
-    const length = Math.hypot(b.x - a.x, b.y - a.y);
+    // Not `Math.hypot`, which is slow: this runs for every ray.
+    const length = Math.sqrt((b.x - a.x) ** 2 + (b.y - a.y) ** 2);
     const dx = (b.x - a.x) / length;
     const dy = (b.y - a.y) / length;
     for (let k = 0; k <= length - 1.5; k++) {

@@ -1,11 +1,5 @@
-import {
-  compose,
-  type Point,
-  type Pose,
-  relativeTo,
-  type Twist,
-} from '../../../config/contracts/geometry.js';
-import { clearanceAhead, freeWay } from '../control/free-way.js';
+import type { Point, Pose, Twist } from '../../../config/contracts/geometry.js';
+import { clearanceAhead, freeWay, type PointSet } from '../control/free-way.js';
 import type { FreeWay, Surroundings } from '../control/types.js';
 import type { ScanPoints } from '../localisation/scan-points.js';
 
@@ -16,6 +10,8 @@ const COMPANION = 0.15;
 /** Nothing real lies within the hull; a little less, because hulls have tolerances. */
 const HULL_TOLERANCE = 0.02;
 
+const NO_POINTS: PointSet = { x: new Float64Array(0), y: new Float64Array(0), count: 0 };
+
 /**
  * What the newest scan shows around the robot, carried along with the odometry until the next one. Single points
  * that appear for one scan only (a corrupted frame, dust) are left out.
@@ -23,9 +19,9 @@ const HULL_TOLERANCE = 0.02;
 export class LidarView {
   readonly #radius: number;
   readonly #margin: number;
-  /** The newest and the last scan's points in `odom`. */
-  #points: Point[] = [];
-  #before: Point[] = [];
+  /** Of the newest scan the points that are trusted, and all points of the last scan, in `odom`. */
+  #points: PointSet = NO_POINTS;
+  #before: PointSet = NO_POINTS;
   #mono: number | null = null;
 
   constructor(radius: number, margin: number) {
@@ -35,43 +31,95 @@ export class LidarView {
 
   /** Takes in a scan's points, in `base_link` when that was at `odom`. */
   add(points: ScanPoints, odom: Pose, mono: number): void {
-    const placed: Point[] = [];
-    for (let i = 0; i < points.count; i++) {
-      const x = points.x[i] ?? 0;
-      const y = points.y[i] ?? 0;
-      if (Math.hypot(x, y) < this.#radius - HULL_TOLERANCE) continue;
-      const p = compose(odom, { x, y, theta: 0 });
-      placed.push({ x: p.x, y: p.y });
-    }
-    this.#points = placed.filter((p, i) => this.#isReal(p, i, placed));
+    const placed = this.#place(points, odom);
+    this.#points = this.#trusted(placed);
     this.#before = placed;
     this.#mono = mono;
   }
 
-  /** As seen from where the robot is now. */
+  /** As seen from where the robot is now. Worked out only when somebody looks. */
   around(odom: Pose, mono: number): Surroundings {
-    const x = new Float64Array(this.#points.length);
-    const y = new Float64Array(this.#points.length);
-    let count = 0;
-    for (const p of this.#points) {
-      const local = relativeTo(odom, { x: p.x, y: p.y, theta: 0 });
-      if (Math.hypot(local.x, local.y) > FAR + this.#radius) continue;
-      x[count] = local.x;
-      y[count] = local.y;
-      count++;
-    }
-    const set = { x, y, count };
+    let seen: PointSet | null = null;
+    const set = () => {
+      seen ??= this.#nearby(odom);
+      return seen;
+    };
+    const [radius, margin] = [this.#radius, this.#margin];
     return {
       ageMs: this.#mono === null ? null : mono - this.#mono,
-      clearance: clearanceAhead(set, this.#radius),
+      get clearance() {
+        return clearanceAhead(set(), radius);
+      },
       freeWay: (motion: Twist, ignore?: (p: Point) => boolean): FreeWay =>
-        freeWay(set, motion, this.#radius, this.#margin, FAR, ignore),
+        freeWay(set(), motion, radius, margin, FAR, ignore),
     };
   }
 
-  #isReal(p: Point, i: number, all: readonly Point[]): boolean {
-    const near = (q: Point | undefined) => q !== undefined && Math.hypot(q.x - p.x, q.y - p.y) < COMPANION;
-    if (near(all[i - 1]) || near(all[i + 1])) return true;
-    return this.#before.some(near);
+  /** Outside the hull, in `odom`. */
+  #place(points: ScanPoints, odom: Pose): PointSet {
+    const x = new Float64Array(points.count);
+    const y = new Float64Array(points.count);
+    const c = Math.cos(odom.theta);
+    const s = Math.sin(odom.theta);
+    const hull = (this.#radius - HULL_TOLERANCE) ** 2;
+    let count = 0;
+    for (let i = 0; i < points.count; i++) {
+      const px = points.x[i] ?? 0;
+      const py = points.y[i] ?? 0;
+      if (px * px + py * py < hull) continue;
+      x[count] = odom.x + c * px - s * py;
+      y[count] = odom.y + s * px + c * py;
+      count++;
+    }
+    return { x, y, count };
   }
+
+  #trusted(placed: PointSet): PointSet {
+    const x = new Float64Array(placed.count);
+    const y = new Float64Array(placed.count);
+    let count = 0;
+    for (let i = 0; i < placed.count; i++) {
+      if (!this.#isReal(placed, i)) continue;
+      x[count] = placed.x[i] ?? 0;
+      y[count] = placed.y[i] ?? 0;
+      count++;
+    }
+    return { x, y, count };
+  }
+
+  #isReal(placed: PointSet, i: number): boolean {
+    const x = placed.x[i] ?? 0;
+    const y = placed.y[i] ?? 0;
+    if (isNear(placed, i - 1, x, y) || isNear(placed, i + 1, x, y)) return true;
+    for (let k = 0; k < this.#before.count; k++) if (isNear(this.#before, k, x, y)) return true;
+    return false;
+  }
+
+  /** In `base_link` at `odom`, what lies near enough to matter. */
+  #nearby(odom: Pose): PointSet {
+    const points = this.#points;
+    const x = new Float64Array(points.count);
+    const y = new Float64Array(points.count);
+    const c = Math.cos(odom.theta);
+    const s = Math.sin(odom.theta);
+    const reach = (FAR + this.#radius) ** 2;
+    let count = 0;
+    for (let i = 0; i < points.count; i++) {
+      const dx = (points.x[i] ?? 0) - odom.x;
+      const dy = (points.y[i] ?? 0) - odom.y;
+      if (dx * dx + dy * dy > reach) continue;
+      x[count] = c * dx + s * dy;
+      y[count] = -s * dx + c * dy;
+      count++;
+    }
+    return { x, y, count };
+  }
+}
+
+/** Point `i` of the set, if there is one, lies next to (x, y). */
+function isNear(set: PointSet, i: number, x: number, y: number): boolean {
+  if (i < 0 || i >= set.count) return false;
+  const dx = (set.x[i] ?? 0) - x;
+  const dy = (set.y[i] ?? 0) - y;
+  return dx * dx + dy * dy < COMPANION * COMPANION;
 }

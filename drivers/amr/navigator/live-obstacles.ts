@@ -36,12 +36,13 @@ export class LiveObstacles {
   add(points: ScanPoints, pose: Pose, mono: number): void {
     const ends: Point[] = [];
     const isNew: boolean[] = [];
+    const range = this.#params.range ** 2;
     for (let i = 0; i < points.count; i++) {
       const x = points.x[i] ?? 0;
       const y = points.y[i] ?? 0;
       const p = compose(pose, { x, y, theta: 0 });
       ends.push(p);
-      isNew.push(Math.hypot(x, y) <= this.#params.range && this.#isNew(p));
+      isNew.push(x * x + y * y <= range && this.#isNew(p));
     }
     this.#layer.update(pose, ends, isNew, mono);
     this.#layer.clearAround(pose, this.#costmap.inflation.robotRadius);
