@@ -4,6 +4,7 @@ import type { Clock } from '../config/contracts/clock.js';
 import { TaskFailure } from '../config/contracts/errors.js';
 import type { Pose } from '../config/contracts/geometry.js';
 import { StoppedWithProof } from '../config/contracts/stopped.js';
+import { robotTimeOf } from './clock-jumps.js';
 import type { StopProof } from './types.js';
 
 /** Null means not known now: never observed, or too old to count. Times are robot time, epoch ms. */
@@ -85,10 +86,11 @@ export interface StopLimits {
  * and they are seen turning, cuts the drive; rejects with HARDWARE_FAULT either way.
  */
 export function awaitWheelsStopped(amr: AmrDriver, clock: Clock, limits: StopLimits): Promise<StopProof> {
-  const since = clock.now();
+  const asked = clock.mono();
   return new Promise((resolve, reject) => {
     const look = () => {
       const facts = bodyFacts(amr.state(), clock.now(), limits.freshMs);
+      const since = robotTimeOf(clock, asked);
       if (facts.at === null || !seenAfter(facts, since) || !isStill(facts, limits.stillMs)) return;
       end();
       resolve({ stopped: true, observedAtMs: facts.at, stoppedForMs: facts.stoppedForMs ?? 0 });

@@ -11,13 +11,18 @@ export interface NavigationGoal {
   tolerance: { xy: number; theta: number };
 }
 
-export interface MoveRequest {
-  /** Task id. A request with the id of a journey that a restart interrupted goes on at its next goal. */
+export interface Operation {
+  /** Task id. A move with the id of a journey that a restart interrupted goes on at its next goal. */
   operation: string;
-  /** Visited in this order; at least one. */
-  goals: NavigationGoal[];
   /** Fencing token of the motion lease. */
   fence: number;
+  /** What has to be done before the wheels turn; a stop ends it through the signal. */
+  first?: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface MoveRequest extends Operation {
+  /** Visited in this order; at least one. */
+  goals: NavigationGoal[];
   /** m/s; null: the configured speed. */
   maxSpeed: number | null;
   /** Going home: neither the battery reserve nor a low battery ends it. */
@@ -87,22 +92,14 @@ export interface MotionOperations {
   moveTo(request: MoveRequest, signal: AbortSignal, onStage: StageReporter): Promise<Arrival>;
   /** Turns in place by `angle` radians; leaves the station first when the robot stands on it. */
   rotate(
-    request: { operation: string; angle: number; tolerance: number; fence: number },
+    request: Operation & { angle: number; tolerance: number },
     signal: AbortSignal,
     onStage: StageReporter,
   ): Promise<Rotation>;
   /** Drives home and onto the contacts, with retries. */
-  dock(
-    request: { operation: string; fence: number },
-    signal: AbortSignal,
-    onStage: StageReporter,
-  ): Promise<DockResult>;
+  dock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<DockResult>;
   /** Leaves the contacts until clear of the station. Rejects with STATE_CONDITION_FAILED when not docked. */
-  undock(
-    request: { operation: string; fence: number },
-    signal: AbortSignal,
-    onStage: StageReporter,
-  ): Promise<UndockResult>;
+  undock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<UndockResult>;
   /** Tells localisation that the robot stands on its station and waits until the lidar agrees. */
   relocalizeAtStation(
     signal: AbortSignal,
@@ -111,7 +108,10 @@ export interface MotionOperations {
   pause(signal: AbortSignal): Promise<StopProof & { already: boolean }>;
   /** Goes on with a held journey; resolves when it is planned anew and moving, or standing at its goal. */
   resume(signal: AbortSignal): Promise<{ observedAtMs: number; already: boolean }>;
-  /** Stops whatever moves, whoever started it; its operation ends with `StoppedWithProof`. Needs no lease. */
+  /**
+   * Stops whatever moves or is about to, whoever started it; its operation ends with `StoppedWithProof`. What is
+   * asked for afterwards begins once the stop is proven. Needs no lease.
+   */
   stop(reason: string, signal: AbortSignal): Promise<StopProof>;
   status(): MotionStatus;
 }

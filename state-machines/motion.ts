@@ -3,7 +3,7 @@ import type { AmrDriver } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
 import { TaskFailure } from '../config/contracts/errors.js';
 import { distance, type Pose } from '../config/contracts/geometry.js';
-import { awaitWheelsStopped, type BodyFacts, bodyFacts, type StopLimits } from './body.js';
+import { awaitWheelsStopped, type BodyFacts, bodyFacts, type StopLimits, stoppedWithProof } from './body.js';
 import type { DockingRunner } from './docking/runner.js';
 import { clearanceOf } from './docking/updates.js';
 import type {
@@ -13,10 +13,12 @@ import type {
   MotionOperations,
   MotionStatus,
   MoveRequest,
+  Operation,
   Rotation,
   UndockResult,
 } from './motion-types.js';
 import type { NavigationRunner } from './navigation/runner.js';
+import { PendingStops } from './pending-stops.js';
 import type { MachineSettings } from './settings.js';
 import { turn } from './turn.js';
 import type { StageReporter, StopProof } from './types.js';
@@ -34,8 +36,8 @@ export interface MotionDeps {
 interface Current {
   activity: MotionActivity;
   operation: string;
-  /** Ends a rotation; journeys and dockings have machines to tell. */
-  stopper: AbortController | null;
+  /** Ends it from outside, at whatever point it is. */
+  stopper: AbortController;
   /** Where the journey goes, also while it still leaves the station. */
   goals: readonly (string | null)[];
 }
@@ -51,7 +53,10 @@ export class Motion implements MotionOperations {
   readonly #navigation: NavigationRunner;
   readonly #docking: DockingRunner;
   readonly #limits: StopLimits;
+  readonly #stops = new PendingStops();
   #current: Current | null = null;
+  /** Ends a resumption that is still waited for. */
+  #resuming: AbortController | null = null;
 
   constructor(deps: MotionDeps, navigation: NavigationRunner, docking: DockingRunner) {
     this.#deps = deps;
@@ -62,53 +67,39 @@ export class Motion implements MotionOperations {
   }
 
   moveTo(request: MoveRequest, signal: AbortSignal, onStage: StageReporter): Promise<Arrival> {
-    return this.#exclusive('navigating', request.operation, async (current) => {
+    return this.#exclusive('navigating', request, signal, async (until, current) => {
       current.goals = request.goals.map((goal) => goal.areaId);
-      await this.#leaveStation(request, signal, onStage);
-      return this.#navigation.travel(request, signal, onStage);
+      await this.#leaveStation(request, until, onStage);
+      return this.#navigation.travel(request, until, onStage);
     });
   }
 
   rotate(
-    request: { operation: string; angle: number; tolerance: number; fence: number },
+    request: Operation & { angle: number; tolerance: number },
     signal: AbortSignal,
     onStage: StageReporter,
   ): Promise<Rotation> {
-    return this.#exclusive('rotating', request.operation, async (current) => {
-      await this.#leaveStation(request, signal, onStage);
-      const stopper = new AbortController();
-      current.stopper = stopper;
+    return this.#exclusive('rotating', request, signal, async (until) => {
+      await this.#leaveStation(request, until, onStage);
       onStage('navigation.rotating', { angle_deg: Math.round((request.angle * 180) / Math.PI) });
-      const either = AbortSignal.any([signal, stopper.signal]);
-      return turn(
-        this.#deps.amr,
-        this.#deps.clock,
-        this.#limits,
-        { ...request, id: this.#deps.newId() },
-        either,
-      );
+      const { angle, tolerance, fence } = request;
+      const spin = { id: this.#deps.newId(), angle, tolerance, fence };
+      return turn(this.#deps.amr, this.#deps.clock, this.#limits, spin, until);
     });
   }
 
-  dock(
-    request: { operation: string; fence: number },
-    signal: AbortSignal,
-    onStage: StageReporter,
-  ): Promise<DockResult> {
-    return this.#exclusive('docking', request.operation, async () => {
+  dock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<DockResult> {
+    return this.#exclusive('docking', request, signal, async (until) => {
       const already = this.#facts().docked === true;
-      const job = { ...request, kind: 'dock' as const, station: this.#station() };
-      const { charging, pose, observedAtMs, attempts } = await this.#docking.run(job, signal, onStage);
+      const { operation, fence } = request;
+      const job = { operation, fence, kind: 'dock' as const, station: this.#station() };
+      const { charging, pose, observedAtMs, attempts } = await this.#docking.run(job, until, onStage);
       return { docked: true, charging, pose, observedAtMs, attempts: already ? 0 : attempts, already };
     });
   }
 
-  undock(
-    request: { operation: string; fence: number },
-    signal: AbortSignal,
-    onStage: StageReporter,
-  ): Promise<UndockResult> {
-    return this.#exclusive('undocking', request.operation, () => this.#undock(request, signal, onStage));
+  undock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<UndockResult> {
+    return this.#exclusive('undocking', request, signal, (until) => this.#undock(request, until, onStage));
   }
 
   async relocalizeAtStation(
@@ -147,11 +138,13 @@ export class Motion implements MotionOperations {
       const what = this.#current === null ? 'nothing is moving' : `${this.#current.activity} cannot be held`;
       throw new TaskFailure('STATE_CONDITION_FAILED', `${what}; there is nothing to pause`);
     }
-    return { ...(await awaitWheelsStopped(this.#deps.amr, this.#deps.clock, this.#limits)), already };
+    this.#giveUpResuming('it was paused again before the wheels turned');
+    return { ...(await this.#proveStop()), already };
   }
 
   async resume(signal: AbortSignal): Promise<{ observedAtMs: number; already: boolean }> {
-    const { amr, clock, settings } = this.#deps;
+    const { clock } = this.#deps;
+    await this.#stops.over(signal);
     if (!this.#held()) {
       if (this.#current === null) {
         throw new TaskFailure('STATE_CONDITION_FAILED', 'no journey is held; there is nothing to resume');
@@ -160,27 +153,21 @@ export class Motion implements MotionOperations {
     }
     if (this.#docking.held) this.#docking.send({ type: 'RESUME' });
     else this.#navigation.send({ type: 'RESUME' });
-    const current = this.#current;
-    const goesOn = (facts: BodyFacts) =>
-      this.#current !== current || this.#navigation.stage === 'arriving' || facts.stoppedForMs === 0;
-    const facts = await waitForBody(amr, clock, goesOn, {
-      freshMs: settings.freshMs,
-      timeoutMs: RESUME_MS,
-      signal,
-      reason: 'OBSTRUCTED',
-      what: 'the wheels to turn again',
-    });
-    return { observedAtMs: facts.at ?? clock.now(), already: false };
+    const resuming = new AbortController();
+    this.#resuming = resuming;
+    try {
+      const facts = await this.#untilItGoesOn(AbortSignal.any([signal, resuming.signal]));
+      return { observedAtMs: facts.at ?? clock.now(), already: false };
+    } finally {
+      if (this.#resuming === resuming) this.#resuming = null;
+    }
   }
 
   async stop(reason: string, signal: AbortSignal): Promise<StopProof> {
     signal.throwIfAborted();
-    this.#docking.send({ type: 'STOP' });
-    this.#navigation.send({ type: 'STOP' });
-    this.#current?.stopper?.abort();
-    // Also what no machine started, such as driving by hand. A lost motion process has stopped the base itself.
-    await this.#deps.amr.stop(reason).catch(() => undefined);
-    return awaitWheelsStopped(this.#deps.amr, this.#deps.clock, this.#limits);
+    this.#giveUpResuming('it was stopped before the wheels turned');
+    this.#current?.stopper.abort();
+    return this.#stops.track(this.#stopWheels(reason));
   }
 
   status(): MotionStatus {
@@ -195,6 +182,35 @@ export class Motion implements MotionOperations {
     };
   }
 
+  /** Also what no operation started. A lost motion process has stopped the base itself. */
+  async #stopWheels(reason: string): Promise<StopProof> {
+    await this.#deps.amr.stop(reason).catch(() => undefined);
+    return this.#proveStop();
+  }
+
+  /** Nothing sets the wheels in motion before this has settled. */
+  #proveStop(): Promise<StopProof> {
+    return this.#stops.track(awaitWheelsStopped(this.#deps.amr, this.#deps.clock, this.#limits));
+  }
+
+  #giveUpResuming(why: string): void {
+    this.#resuming?.abort(new TaskFailure('STATE_CONDITION_FAILED', why));
+  }
+
+  #untilItGoesOn(signal: AbortSignal): Promise<BodyFacts> {
+    const { amr, clock, settings } = this.#deps;
+    const current = this.#current;
+    const goesOn = (facts: BodyFacts) =>
+      this.#current !== current || this.#navigation.stage === 'arriving' || facts.stoppedForMs === 0;
+    return waitForBody(amr, clock, goesOn, {
+      freshMs: settings.freshMs,
+      timeoutMs: RESUME_MS,
+      signal,
+      reason: 'OBSTRUCTED',
+      what: 'the wheels to turn again',
+    });
+  }
+
   #held(): boolean {
     return this.#navigation.held || this.#docking.held;
   }
@@ -206,19 +222,11 @@ export class Motion implements MotionOperations {
     return this.#held();
   }
 
-  async #leaveStation(
-    request: { operation: string; fence: number },
-    signal: AbortSignal,
-    onStage: StageReporter,
-  ): Promise<void> {
+  async #leaveStation(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<void> {
     if (this.#facts().docked === true) await this.#undock(request, signal, onStage);
   }
 
-  async #undock(
-    request: { operation: string; fence: number },
-    signal: AbortSignal,
-    onStage: StageReporter,
-  ): Promise<UndockResult> {
+  async #undock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<UndockResult> {
     const facts = this.#facts();
     // On the contacts the pose is the station's: leaving it needs no map.
     const station = this.#deps.station() ?? (facts.docked === true ? facts.pose : null) ?? this.#station();
@@ -239,20 +247,40 @@ export class Motion implements MotionOperations {
     };
   }
 
+  /**
+   * `until` ends `run` when the task is cancelled or anybody stops the robot. A stop counts from the moment the
+   * operation was asked for, also while it still waits for its turn or makes its preparations.
+   */
   async #exclusive<T>(
     activity: MotionActivity,
-    operation: string,
-    run: (current: Current) => Promise<T>,
+    request: Operation,
+    signal: AbortSignal,
+    run: (until: AbortSignal, current: Current) => Promise<T>,
   ): Promise<T> {
     if (this.#current !== null) {
       throw new TaskFailure('RESOURCE_BUSY', `the robot is ${this.#current.activity}`);
     }
-    const current: Current = { activity, operation, stopper: null, goals: [] };
+    const { operation, first } = request;
+    const current: Current = { activity, operation, stopper: new AbortController(), goals: [] };
     this.#current = current;
+    const until = AbortSignal.any([signal, current.stopper.signal]);
     try {
-      return await run(current);
+      if (this.#stops.any || first !== undefined) await this.#prepare(until, first);
+      return await run(until, current);
     } finally {
       this.#current = null;
+    }
+  }
+
+  /** Nothing moves yet; rejects as an operation does that is stopped. */
+  async #prepare(until: AbortSignal, first: Operation['first']): Promise<void> {
+    try {
+      await first?.(until);
+      await this.#stops.over(until);
+    } catch (error) {
+      if (!until.aborted || error instanceof TaskFailure) throw error;
+      const { amr, clock } = this.#deps;
+      throw stoppedWithProof(await awaitWheelsStopped(amr, clock, this.#limits));
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Clock } from '../../config/contracts/clock.js';
 import { TaskFailure } from '../../config/contracts/errors.js';
 import type { FanDriver, FanReading } from '../../drivers/serial/types.js';
+import { robotTimeOf } from '../clock-jumps.js';
 
 /** A fan found running by itself (the daemon died under it) is stopped, but not before a restart is sorted out. */
 const LOOSE_AFTER_MS = 15_000;
@@ -42,10 +43,10 @@ export class FanWatch {
     signal: AbortSignal,
     what: string,
   ): Promise<FanReading> {
-    const since = this.#clock.now();
+    const asked = this.#clock.mono();
     return new Promise((resolve, reject) => {
       const unsubscribe = this.subscribe((reading) => {
-        if (reading.at < since || !until(reading)) return;
+        if (reading.at < robotTimeOf(this.#clock, asked) || !until(reading)) return;
         end();
         resolve(reading);
       });

@@ -86,6 +86,7 @@ export function createCleaningMachine(settings: MachineSettings): CleaningMachin
       STOP: { target: '.stopping', actions: end(() => ({ kind: 'stopped' })) },
       PAUSE: { target: '.paused' },
       AIR: { actions: hear },
+      CLOCK_SET: { actions: patch(update.shiftTimes) },
     },
     states: {
       off: {

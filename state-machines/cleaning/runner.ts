@@ -11,6 +11,7 @@ import type {
   CleaningStatus,
   CleanRequest,
 } from '../cleaning-types.js';
+import { ClockJumps } from '../clock-jumps.js';
 import { MachineHost } from '../pure.js';
 import type { MachineSettings } from '../settings.js';
 import { StageThrottle } from '../stage-throttle.js';
@@ -62,12 +63,14 @@ export class CleaningRunner implements CleaningOperations {
   readonly #watch: FanWatch;
   readonly #host: MachineHost<CleaningContext, CleaningEvent, CleaningEffect>;
   readonly #unsubscribe: (() => void)[];
+  readonly #jumps: ClockJumps;
   #running: Running | null = null;
   /** A cleaning that a restart cut short. */
   #interrupted: Interrupted | null = null;
 
   constructor(deps: CleaningRunnerDeps) {
     this.#deps = deps;
+    this.#jumps = new ClockJumps(deps.clock);
     this.#watch = new FanWatch(deps.fan, deps.clock, () => this.#running === null);
     this.#host = new MachineHost(createCleaningMachine(deps.settings), {
       perform: (effect) => this.#perform(effect),
@@ -203,7 +206,10 @@ export class CleaningRunner implements CleaningOperations {
   }
 
   #send(event: WithoutTime<CleaningEvent>): void {
-    this.#host.send({ ...event, at: this.#deps.clock.now() } as CleaningEvent);
+    const by = this.#jumps.take();
+    const at = this.#deps.clock.now();
+    if (by !== 0) this.#host.send({ type: 'CLOCK_SET', by, at });
+    this.#host.send({ ...event, at } as CleaningEvent);
   }
 
   #perform(effect: CleaningEffect): void {

@@ -3,6 +3,7 @@ import type { AirGrade } from '../../config/contracts/air.js';
 import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { FanReading } from '../../drivers/serial/types.js';
 import type { AirSample, CleaningMode } from '../cleaning-types.js';
+import type { ClockSet } from '../clock-jumps.js';
 import type { CommonEffect } from '../tools.js';
 import type { TimerEvent } from '../types.js';
 
@@ -80,6 +81,7 @@ export type CleaningEvent = { at: number } & (
   | { type: 'PAUSE' }
   | { type: 'RESUME' }
   | { type: 'STOP' }
+  | ClockSet
   | TimerEvent
 );
 

@@ -194,3 +194,17 @@ export function outcome({ context, event }: Args): CleaningOutcome {
     rest: reading === null ? null : { rpm: reading.rpm, at: reading.at },
   };
 }
+
+/** Robot time was set: what was remembered in it moves along. */
+export function shiftTimes({ context, event }: Args): Partial<CleaningContext> {
+  if (event.type !== 'CLOCK_SET') return {};
+  const { by } = event;
+  const moved = (at: number | null) => (at === null ? null : at + by);
+  return {
+    countedAt: moved(context.countedAt),
+    goodAt: context.goodAt + by,
+    setAt: context.setAt + by,
+    gradeSince: moved(context.gradeSince),
+    lookFrom: context.lookFrom + by,
+  };
+}

@@ -47,6 +47,7 @@ export function createDockingMachine(settings: MachineSettings): DockingMachine 
       STOPPED: { target: '.stopping', actions: end(() => ({ kind: 'stopped' })) },
       PAUSE: { target: '.paused' },
       LINK_LOST: { target: '.awaitingSensors', actions: setProblem },
+      CLOCK_SET: { actions: patch(update.shiftTimes) },
       REJECTED: [
         {
           guard: ({ event }) => event.reason === 'HARDWARE_FAULT',

@@ -5,6 +5,7 @@ import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
 import type { Pose } from '../../config/contracts/geometry.js';
 import { StoppedWithProof } from '../../config/contracts/stopped.js';
 import { stoppedWithProof, stopUnproven } from '../body.js';
+import { ClockJumps } from '../clock-jumps.js';
 import { type MotionEvent, MotionLink, rejectionOf } from '../motion-link.js';
 import type { NavigationRunner } from '../navigation/runner.js';
 import { MachineHost } from '../pure.js';
@@ -50,11 +51,13 @@ export class DockingRunner {
   readonly #navigation: NavigationRunner;
   readonly #link: MotionLink;
   readonly #host: MachineHost<DockingContext, DockingEvent, DockingEffect>;
+  readonly #jumps: ClockJumps;
   #running: Running | null = null;
   #travel: { abort: AbortController; ended: Promise<void> } | null = null;
 
   constructor(deps: DockingRunnerDeps, navigation: NavigationRunner) {
     this.#deps = deps;
+    this.#jumps = new ClockJumps(deps.clock);
     this.#navigation = navigation;
     this.#link = new MotionLink({ ...deps, freshMs: deps.settings.freshMs }, (event) => this.#hear(event));
     this.#host = new MachineHost(createDockingMachine(deps.settings), {
@@ -102,7 +105,10 @@ export class DockingRunner {
   }
 
   send(event: WithoutTime<DockingEvent>): void {
-    this.#host.send({ ...event, at: this.#deps.clock.now() } as DockingEvent);
+    const by = this.#jumps.take();
+    const at = this.#deps.clock.now();
+    if (by !== 0) this.#host.send({ type: 'CLOCK_SET', by, at });
+    this.#host.send({ ...event, at } as DockingEvent);
   }
 
   onTimer(name: string, event: TimerEvent): void {

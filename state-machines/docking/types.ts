@@ -2,6 +2,7 @@
 import type { MotionAction } from '../../config/contracts/amr.js';
 import type { Point, Pose } from '../../config/contracts/geometry.js';
 import type { TaskReason } from '../../config/contracts/reason-codes.js';
+import type { ClockSet } from '../clock-jumps.js';
 import type { MotionEvent } from '../motion-link.js';
 import type { CommonEffect } from '../tools.js';
 import type { TimerEvent } from '../types.js';
@@ -52,6 +53,7 @@ export type DockingEvent = { at: number } & (
   | { type: 'PAUSE' }
   | { type: 'RESUME' }
   | { type: 'STOP' }
+  | ClockSet
   | TimerEvent
 );
 

@@ -160,3 +160,8 @@ export function stopOutcome({ context, event }: Args): DockingOutcome {
 export function whyItEnds({ ending }: DockingContext): string | null {
   return ending?.kind === 'failed' ? ending.message : null;
 }
+
+/** Robot time was set: what was remembered in it moves along. */
+export function shiftTimes({ context, event }: Args): Partial<DockingContext> {
+  return event.type === 'CLOCK_SET' ? { lookFrom: context.lookFrom + event.by } : {};
+}

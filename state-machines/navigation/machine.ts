@@ -36,6 +36,7 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
       STOPPED: { target: '.stopping', actions: end(() => ({ kind: 'stopped' })) },
       PAUSE: { target: '.paused' },
       LINK_LOST: { target: '.recovering.awaitingSensors', actions: setProblem(update.problemFrom) },
+      CLOCK_SET: { actions: assign(update.shiftTimes) },
       SAFETY: {
         actions: assign(({ event }) => ({ lastCause: { condition: event.condition, at: event.at } })),
       },

@@ -3,6 +3,7 @@ import type { AmrDriver } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
 import { stoppedWithProof, stopUnproven } from '../body.js';
+import { ClockJumps } from '../clock-jumps.js';
 import { type MotionEvent, MotionLink, rejectionOf } from '../motion-link.js';
 import type { Arrival, MoveRequest } from '../motion-types.js';
 import { MachineHost } from '../pure.js';
@@ -56,12 +57,14 @@ export class NavigationRunner {
   readonly #link: MotionLink;
   readonly #host: MachineHost<NavigationContext, NavigationEvent, NavigationEffect>;
   readonly #onStage = new Set<() => void>();
+  readonly #jumps: ClockJumps;
   #running: Running | null = null;
   /** A journey that a restart cut short. */
   #interrupted: Interrupted | null = null;
 
   constructor(deps: NavigationRunnerDeps) {
     this.#deps = deps;
+    this.#jumps = new ClockJumps(deps.clock);
     this.#link = new MotionLink({ ...deps, freshMs: deps.settings.freshMs }, (event) => this.#hear(event));
     this.#host = new MachineHost(createNavigationMachine(deps.settings), {
       perform: (effect) => this.#perform(effect),
@@ -139,7 +142,10 @@ export class NavigationRunner {
   }
 
   send(event: EventWithoutTime): void {
-    this.#host.send({ ...event, at: this.#deps.clock.now() } as NavigationEvent);
+    const by = this.#jumps.take();
+    const at = this.#deps.clock.now();
+    if (by !== 0) this.#host.send({ type: 'CLOCK_SET', by, at });
+    this.#host.send({ ...event, at } as NavigationEvent);
   }
 
   onTimer(name: string, event: TimerEvent): void {

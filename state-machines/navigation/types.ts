@@ -2,6 +2,7 @@
 import type { MotionAction, PlanResult, SafetyCondition } from '../../config/contracts/amr.js';
 import type { Point, Pose } from '../../config/contracts/geometry.js';
 import type { TaskReason } from '../../config/contracts/reason-codes.js';
+import type { ClockSet } from '../clock-jumps.js';
 import type { MotionEvent } from '../motion-link.js';
 import type { NavigationGoal } from '../motion-types.js';
 import type { Rung } from '../settings.js';
@@ -102,6 +103,7 @@ export type NavigationEvent = { at: number } & (
   | { type: 'PAUSE' }
   | { type: 'RESUME' }
   | { type: 'STOP' }
+  | ClockSet
   | TimerEvent
 );
 

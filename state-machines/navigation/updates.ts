@@ -285,3 +285,13 @@ export function rejection({ event }: Args): Ending {
 export function whyItEnds({ ending }: NavigationContext): string | null {
   return ending?.kind === 'failed' ? ending.message : null;
 }
+
+/** Robot time was set: what was remembered in it moves along. */
+export function shiftTimes({ context, event }: Args): Partial<NavigationContext> {
+  if (event.type !== 'CLOCK_SET') return {};
+  const { lookFrom, lastCause } = context;
+  return {
+    lookFrom: lookFrom + event.by,
+    lastCause: lastCause === null ? null : { ...lastCause, at: lastCause.at + event.by },
+  };
+}

@@ -64,6 +64,7 @@ export class FakeAmr implements AmrDriver {
   #job: Job | null = null;
   #v = 0;
   #w = 0;
+  /** `mono` ms. */
   #stoppedSince: number | null;
   #state: RobotState | null = null;
   #maxFence = 0;
@@ -74,7 +75,7 @@ export class FakeAmr implements AmrDriver {
     this.docked = options.docked ?? false;
     this.charging = this.docked;
     this.pose = options.pose ?? (this.docked ? this.station : { x: 1, y: 0, theta: 0 });
-    this.#stoppedSince = clock.now() - 10_000;
+    this.#stoppedSince = clock.mono() - 10_000;
     clock.every(TICK_MS, () => this.#tick());
     this.#publish();
   }
@@ -185,7 +186,7 @@ export class FakeAmr implements AmrDriver {
   #tick(): void {
     if (!this.linked) return;
     if (this.#job !== null && this.baseConnected && this.#estop === null) this.#work(this.#job);
-    this.#stoppedSince = this.moving ? null : (this.#stoppedSince ?? this.#clock.now());
+    this.#stoppedSince = this.moving ? null : (this.#stoppedSince ?? this.#clock.mono());
     this.#publish();
   }
 
@@ -447,6 +448,12 @@ export class FakeAmr implements AmrDriver {
     };
   }
 
+  /** In robot time as it stands now. */
+  #stoppedAt(): number | null {
+    if (this.#stoppedSince === null) return null;
+    return this.#clock.now() - (this.#clock.mono() - this.#stoppedSince);
+  }
+
   #publish(): void {
     const now = this.#clock.now();
     const known = this.baseConnected;
@@ -459,7 +466,7 @@ export class FakeAmr implements AmrDriver {
       localized: this.localized,
       localizationScore: this.localized ? 0.9 : 0.1,
       twist: known ? { v: this.#v, w: this.#w } : null,
-      stoppedSince: this.moving || turning ? null : this.#stoppedSince,
+      stoppedSince: this.moving || turning ? null : this.#stoppedAt(),
       base: {
         connected: known,
         lastFrameAt: known ? now : null,

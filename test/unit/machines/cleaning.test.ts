@@ -60,6 +60,20 @@ describe('a cleaning', () => {
     expect(robot.timers.keys).toEqual([]);
   });
 
+  it.each([3_600_000, -3_600_000])('takes as long as asked when the clock is set by %i ms', async (by) => {
+    const robot = testRobot();
+    const { seen } = clean(robot, { untilGrade: 'moderate' });
+    await robot.clock.advanceAsync(20_000);
+    robot.clock.jump(by);
+    robot.air.pm2_5 = 20;
+    await robot.clock.advanceAsync(35_000);
+    expect(seen.result).toBeNull();
+    await robot.clock.advanceAsync(20_000);
+    expect(seen.result).toMatchObject({ rpm: 0, gradeReached: true });
+    expect(seen.result?.durationMs).toBeGreaterThanOrEqual(60_000);
+    expect(seen.result?.durationMs).toBeLessThan(66_000);
+  });
+
   it('goes on after the dwell until the air is good enough', async () => {
     const robot = testRobot();
     const { seen } = clean(robot, { untilGrade: 'good' });

@@ -120,6 +120,18 @@ describe('a cancelled journey', () => {
     expect(r.amr.moving).toBe(false);
   });
 
+  it.each([3_600_000, -3_600_000])('ends with proof when the clock is set by %i ms meanwhile', async (by) => {
+    const r = robot();
+    r.go();
+    await r.clock.advanceAsync(3000);
+    r.abort.abort();
+    await r.clock.advanceAsync(100);
+    r.clock.jump(by);
+    await r.clock.advanceAsync(1500);
+    expect(r.outcome.error).toBeInstanceOf(StoppedWithProof);
+    expect(r.amr.moving).toBe(false);
+  });
+
   it('ends HARDWARE_FAULT, with the drive cut, when the wheels turn on', async () => {
     const r = robot();
     r.go();
