@@ -55,7 +55,7 @@ export class Motion implements MotionOperations {
   readonly #limits: StopLimits;
   readonly #stops = new PendingStops();
   #current: Current | null = null;
-  /** Ends a resumption that is still waited for. */
+  /** Ends the resumption that is under way; the newest, should there be several. */
   #resuming: AbortController | null = null;
 
   constructor(deps: MotionDeps, navigation: NavigationRunner, docking: DockingRunner) {
@@ -143,21 +143,10 @@ export class Motion implements MotionOperations {
   }
 
   async resume(signal: AbortSignal): Promise<{ observedAtMs: number; already: boolean }> {
-    const { clock } = this.#deps;
-    await this.#stops.over(signal);
-    if (!this.#held()) {
-      if (this.#current === null) {
-        throw new TaskFailure('STATE_CONDITION_FAILED', 'no journey is held; there is nothing to resume');
-      }
-      return { observedAtMs: clock.now(), already: true };
-    }
-    if (this.#docking.held) this.#docking.send({ type: 'RESUME' });
-    else this.#navigation.send({ type: 'RESUME' });
     const resuming = new AbortController();
     this.#resuming = resuming;
     try {
-      const facts = await this.#untilItGoesOn(AbortSignal.any([signal, resuming.signal]));
-      return { observedAtMs: facts.at ?? clock.now(), already: false };
+      return await this.#resume(AbortSignal.any([signal, resuming.signal]));
     } finally {
       if (this.#resuming === resuming) this.#resuming = null;
     }
@@ -195,6 +184,21 @@ export class Motion implements MotionOperations {
 
   #giveUpResuming(why: string): void {
     this.#resuming?.abort(new TaskFailure('STATE_CONDITION_FAILED', why));
+  }
+
+  async #resume(until: AbortSignal): Promise<{ observedAtMs: number; already: boolean }> {
+    const { clock } = this.#deps;
+    if (this.#stops.any) await this.#stops.over(until);
+    if (!this.#held()) {
+      if (this.#current === null) {
+        throw new TaskFailure('STATE_CONDITION_FAILED', 'no journey is held; there is nothing to resume');
+      }
+      return { observedAtMs: clock.now(), already: true };
+    }
+    if (this.#docking.held) this.#docking.send({ type: 'RESUME' });
+    else this.#navigation.send({ type: 'RESUME' });
+    const facts = await this.#untilItGoesOn(until);
+    return { observedAtMs: facts.at ?? clock.now(), already: false };
   }
 
   #untilItGoesOn(signal: AbortSignal): Promise<BodyFacts> {

@@ -42,7 +42,6 @@ export function rotate(services: Services): MethodSpec {
     idempotent: false,
     run: (ctx) =>
       withWheelProof(services, ctx.signal, async () => {
-        await stopCleaningFirst(services, ctx);
         const { turned, last } = await turnFully(services, ctx);
         return {
           stage: 'navigation.rotated',
@@ -73,6 +72,7 @@ async function turnFully(
       angle: ((asked - turned) * Math.PI) / 180,
       tolerance: (WITHIN_DEG / 2 / 180) * Math.PI,
       fence: ctx.fence('motion'),
+      ...stopCleaningFirst(services, ctx),
     };
     const last = await services.motion.rotate(request, ctx.signal, ctx.progress.bind(ctx));
     turned += (last.turned * 180) / Math.PI;

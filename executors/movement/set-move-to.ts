@@ -53,12 +53,14 @@ export function setMoveTo(services: Services): MethodSpec {
     run: (ctx) =>
       withWheelProof(services, ctx.signal, async () => {
         const goals = goalsOf(ctx.params);
-        await stopCleaningFirst(services, ctx);
-        const arrival = await services.motion.moveTo(
-          { operation: ctx.taskId, goals, fence: ctx.fence('motion'), maxSpeed: null },
-          ctx.signal,
-          ctx.progress.bind(ctx),
-        );
+        const request = {
+          operation: ctx.taskId,
+          goals,
+          fence: ctx.fence('motion'),
+          maxSpeed: null,
+          ...stopCleaningFirst(services, ctx),
+        };
+        const arrival = await services.motion.moveTo(request, ctx.signal, ctx.progress.bind(ctx));
         return completion(arrival, { visited: arrival.visited, recoveries: arrival.recoveries });
       }),
   });

@@ -48,8 +48,11 @@ export function returnToStation(services: Services): MethodSpec {
     },
     run: (ctx) =>
       withWheelProof(services, ctx.signal, async () => {
-        await stopCleaningFirst(services, ctx);
-        const request = { operation: ctx.taskId, fence: ctx.fence('motion') };
+        const request = {
+          operation: ctx.taskId,
+          fence: ctx.fence('motion'),
+          ...stopCleaningFirst(services, ctx),
+        };
         return docked(await services.motion.dock(request, ctx.signal, ctx.progress.bind(ctx)));
       }),
   });

@@ -2,9 +2,18 @@
 import type { RunContext } from '../method.js';
 import type { Services } from '../services.js';
 
-export async function stopCleaningFirst(services: Services, ctx: RunContext<unknown>): Promise<void> {
-  if (services.cleaning?.status().running !== true) return;
-  ctx.progress('cleaning.stopping', {});
-  await services.cleaning.stop('the robot is about to move', ctx.signal);
-  ctx.progress('cleaning.stopped', {});
+/** For the motion that is asked for; empty when nothing is being cleaned. */
+export function stopCleaningFirst(
+  services: Services,
+  ctx: RunContext<unknown>,
+): { first?: (signal: AbortSignal) => Promise<void> } {
+  const { cleaning } = services;
+  if (cleaning?.status().running !== true) return {};
+  return {
+    first: async (signal) => {
+      ctx.progress('cleaning.stopping', {});
+      await cleaning.stop('the robot is about to move', signal);
+      ctx.progress('cleaning.stopped', {});
+    },
+  };
 }
