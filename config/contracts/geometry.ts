@@ -27,6 +27,11 @@ export function wrapAngle(a: number): number {
   return t <= -Math.PI ? t + 2 * Math.PI : t;
 }
 
+/** `value` kept between `low` and `high`. */
+export function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}
+
 export function distance(a: Point, b: Point): number {
   return Math.hypot(a.x - b.x, a.y - b.y);
 }

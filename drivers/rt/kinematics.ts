@@ -1,12 +1,11 @@
 /** From a wished twist to wheel speeds that are allowed: limits, ramps, and the wheels of a differential drive. */
 import type { Scan } from '../../config/contracts/amr.js';
-import type { Twist } from '../../config/contracts/geometry.js';
+import { clamp, type Twist } from '../../config/contracts/geometry.js';
+import { approach } from '../amr/control/limits.js';
 import type { DirectionLimits } from './safety/failsafe-table.js';
 
-export const STANDSTILL: Twist = { v: 0, w: 0 };
-
 /** Largest speeds and changes of speed: m/s, rad/s, m/s², rad/s². */
-export interface MotionLimits {
+export interface DriveLimits {
   maxSpeed: number;
   maxTurn: number;
   maxAccel: number;
@@ -25,7 +24,7 @@ export function isStandstill(twist: Twist): boolean {
 }
 
 /** Keeps a twist within the body's limits and within what the safety layer allows in each direction. */
-export function limitTwist(twist: Twist, body: MotionLimits, allowed: DirectionLimits): Twist {
+export function limitTwist(twist: Twist, body: DriveLimits, allowed: DirectionLimits): Twist {
   const forward = Math.min(body.maxSpeed, allowed.forward ?? body.maxSpeed);
   const backward = Math.min(body.maxSpeed, allowed.backward ?? body.maxSpeed);
   const turn = Math.min(body.maxTurn, allowed.turn ?? body.maxTurn);
@@ -36,19 +35,11 @@ export function limitTwist(twist: Twist, body: MotionLimits, allowed: DirectionL
  * One step from `from` towards `to` over `dt` seconds. Slowing down may be harder than speeding up; a change of
  * direction passes through zero.
  */
-export function rampTwist(from: Twist, to: Twist, limits: MotionLimits, dt: number): Twist {
+export function rampTwist(from: Twist, to: Twist, limits: DriveLimits, dt: number): Twist {
   return {
-    v: ramp(from.v, to.v, limits.maxAccel * dt, limits.maxDecel * dt),
-    w: ramp(from.w, to.w, limits.maxTurnAccel * dt, limits.maxTurnAccel * dt),
+    v: approach(from.v, to.v, limits.maxAccel * dt, limits.maxDecel * dt),
+    w: approach(from.w, to.w, limits.maxTurnAccel * dt, limits.maxTurnAccel * dt),
   };
-}
-
-function ramp(from: number, to: number, up: number, down: number): number {
-  if (from !== 0 && Math.sign(to) !== Math.sign(from)) {
-    return Math.abs(from) <= down ? 0 : from - Math.sign(from) * down;
-  }
-  const step = Math.abs(to) > Math.abs(from) ? up : down;
-  return Math.abs(to - from) <= step ? to : from + Math.sign(to - from) * step;
 }
 
 /**
@@ -97,8 +88,4 @@ export function freeWay(scan: Scan, radius: number): FreeWay {
     else backward = Math.min(backward, gap);
   }
   return { forward, backward };
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value));
 }

@@ -5,24 +5,24 @@
 import type { ActionUpdate, MotionAction, Scan } from '../../config/contracts/amr.js';
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
 import type { Twist } from '../../config/contracts/geometry.js';
+import { STANDSTILL } from '../amr/control/types.js';
 import type { Navigator, NavigatorInput } from '../amr/types.js';
 import type { BaseDriver, BaseFrame } from '../serial/types.js';
 import { CycleStats } from './cycle-stats.js';
 import {
+  type DriveLimits,
   type FreeWay,
   freeWay,
   isStandstill,
   limitTwist,
-  type MotionLimits,
   rampTwist,
-  STANDSTILL,
   slowNearObstacles,
   wheelSpeeds,
 } from './kinematics.js';
 import type { SafetyGuard } from './safety/safety-guard.js';
 
 /** The robot's body and what it may do: metres, m/s, rad/s, m/s², rad/s². */
-export interface MotionBody extends MotionLimits {
+export interface MotionBody extends DriveLimits {
   radius: number;
   wheelBase: number;
   maxWheelSpeed: number;

@@ -2,10 +2,11 @@
  * `<state-dir>/rt-pose.json`: where the robot last knew itself to be, so that a motion process that starts again
  * need not begin lost. A hint, not a record: it is not fsynced, and localisation checks it against the lidar.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { writeWhole } from '../write-whole.js';
 
 const poseSchema = z.strictObject({
   mapId: z.string(),
@@ -53,8 +54,8 @@ export class PoseFile implements PoseStore {
 
   saveNow(pose: StoredPose): boolean {
     try {
-      writeFileSync(`${this.#path}.last`, JSON.stringify(pose), { mode: 0o600 });
-      renameSync(`${this.#path}.last`, this.#path);
+      // Not the draft that a `save` may be writing.
+      writeWhole(this.#path, JSON.stringify(pose), { mode: 0o600, draft: `${this.#path}.last` });
       return true;
     } catch {
       return false;

@@ -2,9 +2,10 @@
  * Console sessions on disk, so that a page stays signed in when the daemon is restarted under it. Only digests of
  * 256 random bits are written; who reads the file cannot sign in with it.
  */
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { writeWhole } from '../../../drivers/write-whole.js';
 
 /** Digest and expiry, wall ms. */
 export type StoredSessions = [digest: string, expiresAtMs: number][];
@@ -28,9 +29,7 @@ export function sessionFile(stateDir: string): SessionFile {
       }
     },
     save(sessions) {
-      const draft = `${path}.new`;
-      writeFileSync(draft, JSON.stringify(sessions), { mode: 0o600, flush: true });
-      renameSync(draft, path);
+      writeWhole(path, JSON.stringify(sessions), { mode: 0o600, flush: true });
     },
   };
 }

@@ -1,6 +1,5 @@
-import { compose, type Point, type Pose, relativeTo } from '../../../config/contracts/geometry.js';
+import { clamp, compose, type Point, type Pose, relativeTo } from '../../../config/contracts/geometry.js';
 import { correctOffset, readBeacon } from './infrared.js';
-import { clamp } from './limits.js';
 import { ProgressChecker } from './progress.js';
 import { turnRate } from './turning.js';
 import {

@@ -1,4 +1,5 @@
 import {
+  clamp,
   distance,
   type Point,
   type Pose,
@@ -6,7 +7,7 @@ import {
   type Twist,
   wrapAngle,
 } from '../../../config/contracts/geometry.js';
-import { clamp, type MotionLimits } from './limits.js';
+import type { MotionLimits } from './limits.js';
 import { PathTrack } from './path-track.js';
 import { DEFAULT_TURN, type TurnParams, turnRate } from './turning.js';
 import { type ControlInput, type FreeWay, STANDSTILL, STILL_MS } from './types.js';

@@ -1,4 +1,4 @@
-import type { Twist } from '../../../config/contracts/geometry.js';
+import { clamp, type Twist } from '../../../config/contracts/geometry.js';
 
 /** The body's limits: m/s, m/s², rad/s, rad/s². */
 export interface MotionLimits {
@@ -76,14 +76,10 @@ export class TwistLimiter {
   }
 }
 
-/** One step from `from` towards `to`; through zero when the sign changes. */
-function approach(from: number, to: number, up: number, down: number): number {
+/** One step of a speed from `from` towards `to`, by at most `up` or, slowing, `down`; through zero when the sign changes. */
+export function approach(from: number, to: number, up: number, down: number): number {
   if (from * to < 0) return Math.abs(from) <= down ? 0 : from - Math.sign(from) * down;
   const slowing = Math.abs(to) < Math.abs(from);
   const most = slowing ? down : up;
   return Math.abs(to - from) <= most ? to : from + Math.sign(to - from) * most;
-}
-
-export function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value));
 }

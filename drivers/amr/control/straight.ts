@@ -1,4 +1,4 @@
-import { clamp } from './limits.js';
+import { clamp } from '../../../config/contracts/geometry.js';
 import { ProgressChecker, STUCK_MESSAGES } from './progress.js';
 import {
   type ControlInput,

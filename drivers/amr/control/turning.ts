@@ -1,6 +1,5 @@
-import { clamp } from './limits.js';
-
 /** How turns on the spot are driven: rad/s and rad/s². */
+import { clamp } from '../../../config/contracts/geometry.js';
 export interface TurnParams {
   maxTurn: number;
   /** Slowing down towards the end of a turn is planned with this. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { writeWhole } from '../../write-whole.js';
 import type { Areas, MapBundle, OccupancyGrid } from '../types.js';
 import { areasText, NO_AREAS, parseAreas } from './areas.js';
 import { loadMapFile, mapFileOf, mapYamlText, readText } from './map-server.js';
@@ -29,15 +30,9 @@ export function saveMapBundle(yamlPath: string, bundle: Pick<MapBundle, 'grid' |
   const imageName = `${basename(yamlPath).replace(/\.ya?ml$/, '')}.pgm`;
   const { meta, image } = mapFileOf(bundle.grid, imageName);
   const folder = dirname(yamlPath);
-  writeWhole(join(folder, imageName), encodePgm(image));
-  writeWhole(join(folder, AREAS_FILE), areasText(bundle.areas));
-  writeWhole(yamlPath, mapYamlText(meta));
-}
-
-function writeWhole(path: string, content: string | Uint8Array): void {
-  const draft = `${path}.new`;
-  writeFileSync(draft, content, { flush: true });
-  renameSync(draft, path);
+  writeWhole(join(folder, imageName), encodePgm(image), { flush: true });
+  writeWhole(join(folder, AREAS_FILE), areasText(bundle.areas), { flush: true });
+  writeWhole(yamlPath, mapYamlText(meta), { flush: true });
 }
 
 function contentId(grid: OccupancyGrid, areas: Areas): string {

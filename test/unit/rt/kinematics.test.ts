@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CycleStats } from '../../../drivers/rt/cycle-stats.js';
 import {
+  type DriveLimits,
   freeWay,
   limitTwist,
-  type MotionLimits,
   rampTwist,
   slowNearObstacles,
   wheelSpeeds,
 } from '../../../drivers/rt/kinematics.js';
 import { NO_MOTION, UNLIMITED } from '../../../drivers/rt/safety/failsafe-table.js';
 
-const BODY: MotionLimits = { maxSpeed: 0.35, maxTurn: 1.2, maxAccel: 0.5, maxDecel: 1, maxTurnAccel: 4 };
+const BODY: DriveLimits = { maxSpeed: 0.35, maxTurn: 1.2, maxAccel: 0.5, maxDecel: 1, maxTurnAccel: 4 };
 const speed = fc.double({ min: -2, max: 2, noNaN: true });
 
 describe('wheels of a differential drive', () => {
