@@ -35,12 +35,16 @@ export class BodyWatch {
     this.#off();
   }
 
-  /** The wheels report, the map is in use, and localisation has had its say. */
+  /**
+   * The wheels report, the map is in use, and localisation has had its say. A base that answers but has not yet said
+   * whether it stands on its station is not known: ready too early, a first undocking would begin without a place.
+   */
   get known(): boolean {
     const { amr, map } = this.#deps;
     const state = amr.state();
     if (state === null || !state.base.connected) return false;
     if (map.bundle === null) return true;
+    if (state.base.docked === null) return false;
     return state.mapId === map.bundle.id && !this.#asking && this.#wanted(state) === null;
   }
 

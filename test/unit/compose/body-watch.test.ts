@@ -20,7 +20,7 @@ class Body {
   refuses = false;
   mapId: string | null = null;
   localized: boolean | null = null;
-  docked = true;
+  docked: boolean | null = true;
   #listener: (event: AmrEvent) => void = () => {};
 
   readonly amr = {
@@ -93,6 +93,16 @@ describe('a body that nobody was waiting for', () => {
     body.docked = false;
     await reportsFor(5000);
     expect(body.asked).toEqual(['loadMap /map/map.yaml']);
+  });
+
+  it('is not known before it has said whether it stands on its station', async () => {
+    body.docked = null;
+    await reportsFor(1000);
+    expect(watch.known).toBe(false);
+    body.docked = true;
+    await reportsFor(3000);
+    expect(body.asked).toEqual(['loadMap /map/map.yaml', 'relocalize 0.5 0.5']);
+    expect(watch.known).toBe(true);
   });
 
   it('is asked again, but not all the time, while it refuses', async () => {
