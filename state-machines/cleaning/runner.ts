@@ -12,6 +12,7 @@ import type {
   CleanRequest,
 } from '../cleaning-types.js';
 import { ClockJumps } from '../clock-jumps.js';
+import { PendingStops } from '../pending-stops.js';
 import { MachineHost } from '../pure.js';
 import type { MachineSettings } from '../settings.js';
 import { StageThrottle } from '../stage-throttle.js';
@@ -64,7 +65,12 @@ export class CleaningRunner implements CleaningOperations {
   readonly #host: MachineHost<CleaningContext, CleaningEvent, CleaningEffect>;
   readonly #unsubscribe: (() => void)[];
   readonly #jumps: ClockJumps;
+  readonly #stops = new PendingStops();
   #running: Running | null = null;
+  /** Ends a cleaning that still waits for a stop to be proven. */
+  #beginning: AbortController | null = null;
+  /** Ends the waiting for a speed that the fan is not going to reach any more. */
+  #speeding = new AbortController();
   /** A cleaning that a restart cut short. */
   #interrupted: Interrupted | null = null;
 
@@ -100,7 +106,10 @@ export class CleaningRunner implements CleaningOperations {
   }
 
   async clean(request: CleanRequest, signal: AbortSignal, onStage: StageReporter): Promise<CleaningResult> {
-    if (this.#running !== null) throw new TaskFailure('RESOURCE_BUSY', 'a cleaning is under way');
+    if (this.#running !== null || this.#beginning !== null) {
+      throw new TaskFailure('RESOURCE_BUSY', 'a cleaning is under way');
+    }
+    if (this.#stops.any) await this.#afterStops(signal);
     const onAbort = () => this.#send({ type: 'STOP' });
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -121,22 +130,26 @@ export class CleaningRunner implements CleaningOperations {
     this.#mustRun('pause');
     const already = this.#host.stage === 'paused';
     this.#send({ type: 'PAUSE' });
+    this.#slowDown('it was paused before the fan was up to speed');
     return { ...(await this.#awaitRest(signal)), already };
   }
 
   async resume(signal: AbortSignal): Promise<{ rpm: number; observedAtMs: number; already: boolean }> {
+    const until = AbortSignal.any([signal, this.#speeding.signal]);
+    if (this.#stops.any) await this.#stops.over(until);
     this.#mustRun('resume');
     const already = this.#host.stage !== 'paused';
     this.#send({ type: 'RESUME' });
-    const reading = await this.#awaitSpeed(signal);
+    const reading = await this.#awaitSpeed(until);
     return { rpm: reading.rpm, observedAtMs: reading.at, already };
   }
 
   async stop(_reason: string, signal: AbortSignal): Promise<StopProof & { already: boolean }> {
     const already = this.#running === null && this.#watch.last?.rpm === 0;
+    this.#slowDown('it was stopped before the fan was up to speed');
+    this.#beginning?.abort();
     if (this.#running !== null) this.#send({ type: 'STOP' });
-    else await this.#deps.fan.setSpeed(0);
-    return { ...(await this.#awaitRest(signal)), already };
+    return { ...(await this.#stops.track(this.#proveRest(signal))), already };
   }
 
   async setMode(
@@ -149,7 +162,10 @@ export class CleaningRunner implements CleaningOperations {
     if (this.#host.stage === 'paused') {
       return { percent, rpm: this.#watch.last?.rpm ?? 0, observedAtMs: this.#deps.clock.now() };
     }
-    const reading = await this.#awaitSpeed(signal);
+    const reading = await this.#awaitSpeed(AbortSignal.any([signal, this.#speeding.signal]));
+    if (this.#host.context.percent !== percent) {
+      throw new TaskFailure('STATE_CONDITION_FAILED', 'another mode was set before the fan had followed');
+    }
     return { percent, rpm: reading.rpm, observedAtMs: reading.at };
   }
 
@@ -186,6 +202,26 @@ export class CleaningRunner implements CleaningOperations {
     }
     const { ranMs, held } = interrupted;
     return { job, ranMs, before: interrupted.before ?? this.#deps.air.sample(), held };
+  }
+
+  /** A stop that comes meanwhile ends the cleaning that waits here. */
+  async #afterStops(signal: AbortSignal): Promise<void> {
+    const beginning = new AbortController();
+    this.#beginning = beginning;
+    try {
+      await this.#stops.over(AbortSignal.any([signal, beginning.signal]));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw stoppedWithProof(await this.#awaitRest(signal));
+    } finally {
+      this.#beginning = null;
+    }
+  }
+
+  /** From now on no speed is waited for that was asked for before. */
+  #slowDown(why: string): void {
+    this.#speeding.abort(new TaskFailure('STATE_CONDITION_FAILED', why));
+    this.#speeding = new AbortController();
   }
 
   #mustRun(what: string): void {
@@ -241,6 +277,7 @@ export class CleaningRunner implements CleaningOperations {
   #finish(outcome: CleaningOutcome): void {
     const running = this.#running;
     if (running === null) return;
+    this.#slowDown('the cleaning ended before the fan was up to speed');
     const { ending, rest, ranMs, peakRpm } = outcome;
     if (rest === null) {
       const message = `the fan was told to stop and could not be read back at rest: ${notSpinning(null, 0)}`;
@@ -278,10 +315,19 @@ export class CleaningRunner implements CleaningOperations {
     });
   }
 
-  async #awaitRest(signal: AbortSignal): Promise<StopProof> {
+  /** Also of a fan that no cleaning started. */
+  async #proveRest(signal: AbortSignal): Promise<StopProof> {
+    if (this.#running === null) await this.#deps.fan.setSpeed(0);
+    return this.#awaitRest(signal);
+  }
+
+  /** Nothing speeds the fan up before this has settled. */
+  #awaitRest(signal: AbortSignal): Promise<StopProof> {
     const { spinDownMs } = this.#deps.settings.cleaning;
-    const reading = await this.#watch.wait((seen) => seen.rpm === 0, spinDownMs, signal, 'stand still');
-    return { stopped: true, observedAtMs: reading.at, stoppedForMs: 0 };
+    const rest = this.#watch.wait((seen) => seen.rpm === 0, spinDownMs, signal, 'stand still');
+    return this.#stops.track(
+      rest.then((reading) => ({ stopped: true, observedAtMs: reading.at, stoppedForMs: 0 })),
+    );
   }
 
   #awaitSpeed(signal: AbortSignal): Promise<FanReading> {

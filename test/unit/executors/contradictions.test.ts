@@ -118,3 +118,74 @@ describe('contradictions about the wheels', () => {
     expect(robot.amr.state()?.safety.estop.latched).toBe(true);
   });
 });
+
+describe('contradictions about the fan', () => {
+  it('a stop and a new cleaning at one moment: the fan is seen at rest, then the cleaning runs', async () => {
+    const robot = testRobot({ pose: hall });
+    robot.start('startCleaning', {}, 't-1');
+    await robot.clock.advanceAsync(10_000);
+    const stop = robot.start('stopCleaning', {}, 't-2');
+    await robot.clock.advanceAsync(20_000);
+    expect(stop.done).toBe(true);
+    const again = robot.start('stopCleaning', {}, 't-3');
+    const next = robot.start('startCleaning', { cleanMinTimeMs: 5000 }, 't-4');
+    await robot.clock.advanceAsync(60_000);
+    expect(again.result).toMatchObject({ output: { stopped: true } });
+    expect(next.result).toMatchObject({ evidence: { completion_target: 'cleaning.stopped' } });
+  });
+
+  it('a cleaning that waits for a stop to be proven is ended by the next stop', async () => {
+    const robot = testRobot({ pose: hall });
+    robot.start('stopCleaning', {}, 't-1');
+    const next = robot.start('startCleaning', {}, 't-2');
+    const stop = robot.start('stopCleaning', {}, 't-3');
+    await robot.clock.advanceAsync(30_000);
+    expect(next.error).toBeInstanceOf(StoppedWithProof);
+    expect(stop.result).toMatchObject({ output: { stopped: true } });
+    expect(robot.fan.rpm).toBe(0);
+  });
+
+  it('a pause and a resume at one moment: the pause is proven, then the fan turns again', async () => {
+    const robot = testRobot({ pose: hall });
+    const cleaning = robot.start('startCleaning', { cleanMinTimeMs: 20_000 });
+    await robot.clock.advanceAsync(10_000);
+    const pause = robot.start('pauseCleaning');
+    const resume = robot.start('resumeCleaning');
+    await robot.clock.advanceAsync(60_000);
+    expect(pause.result).toMatchObject({ output: { paused: true } });
+    expect(resume.result).toMatchObject({ output: { running: true } });
+    expect(cleaning.result).toMatchObject({ evidence: { completion_target: 'cleaning.stopped' } });
+  });
+
+  it('a resumption or a change of mode that is overtaken says so, and blames no healthy fan', async () => {
+    for (const [asked, params] of [
+      ['resumeCleaning', {}],
+      ['setCleaningMode', { mode: 'turbo' }],
+    ] as const) {
+      for (const overtakes of ['pauseCleaning', 'stopCleaning']) {
+        const robot = testRobot({ pose: hall });
+        robot.start('startCleaning', {});
+        await robot.clock.advanceAsync(10_000);
+        if (asked === 'resumeCleaning') robot.start('pauseCleaning', {}, 't-first');
+        await robot.clock.advanceAsync(15_000);
+        const run = robot.start(asked, params);
+        const last = robot.start(overtakes, {}, 't-last');
+        await robot.clock.advanceAsync(40_000);
+        expect(run.error, `${asked}, ${overtakes}`).toMatchObject({ reason: 'STATE_CONDITION_FAILED' });
+        expect(last.result, `${asked}, ${overtakes}`).not.toBeNull();
+        expect(robot.fan.rpm).toBe(0);
+      }
+    }
+  });
+
+  it('of two modes set at one moment only the one in force is reported as set', async () => {
+    const robot = testRobot({ pose: hall });
+    robot.start('startCleaning', {});
+    await robot.clock.advanceAsync(10_000);
+    const quiet = robot.start('setCleaningMode', { mode: 'quiet' }, 't-1');
+    const turbo = robot.start('setCleaningMode', { mode: 'turbo' }, 't-2');
+    await robot.clock.advanceAsync(20_000);
+    expect(quiet.error).toMatchObject({ reason: 'STATE_CONDITION_FAILED' });
+    expect(turbo.result).toMatchObject({ output: { percent: 100 } });
+  });
+});
