@@ -10,7 +10,7 @@ import { submitTask } from './actions/submit-task.js';
 import { submitWorkflow } from './actions/submit-workflow.js';
 import { type Address, judgeReply, NOWHERE, readAddress, readCommand } from './envelope.js';
 import { EMERGENCY_STOP, isExempt } from './exemptions.js';
-import { isObject, type JsonObject, readPayload, readValue } from './read-payload.js';
+import { isObject, type JsonObject, readPayload, readValue, requireUniqueKeys } from './read-payload.js';
 import { scanPayload } from './scan.js';
 import { digestOf, requireSignature } from './signature.js';
 import { judgeTimes, keepUntil } from './timestamps.js';
@@ -19,6 +19,8 @@ import type { CommandIntake, IntakeDeps, Principal } from './types.js';
 /** A message that was read, or the reason why it could not be. */
 interface Message {
   read(): JsonObject;
+  /** Throws `Refusal` for what was read and still cannot be told apart from something else. */
+  requireUnambiguous(): void;
   retained: boolean;
   emergencyStop: boolean;
 }
@@ -47,7 +49,10 @@ class CommandGate implements CommandIntake {
 
   handle(raw: unknown, principal: Principal): CommandResponse {
     const emergencyStop = isObject(raw) && raw.method === EMERGENCY_STOP;
-    return this.#process({ read: () => readValue(raw), retained: false, emergencyStop }, principal);
+    return this.#process(
+      { read: () => readValue(raw), requireUnambiguous: () => {}, retained: false, emergencyStop },
+      principal,
+    );
   }
 
   handleBytes(
@@ -61,7 +66,15 @@ class CommandGate implements CommandIntake {
     }
     const scan = scanPayload(payload);
     const emergencyStop = scan.method === EMERGENCY_STOP;
-    return this.#process({ read: () => readPayload(payload, scan), ...meta, emergencyStop }, principal);
+    return this.#process(
+      {
+        read: () => readPayload(payload, scan),
+        requireUnambiguous: () => requireUniqueKeys(payload),
+        ...meta,
+        emergencyStop,
+      },
+      principal,
+    );
   }
 
   counters(): Record<string, number> {
@@ -110,6 +123,7 @@ class CommandGate implements CommandIntake {
   /** Throws `Refusal` for what claims no `command_id`: unsigned, retained, without a usable id, or contradicting. */
   #judge(body: JsonObject, address: Address, message: Message, principal: Principal): Verdict {
     const { memory, commandKey } = this.#deps;
+    message.requireUnambiguous();
     if ('source' in body) {
       throw new Refusal('POLICY_DENIED', 'source: the channel decides who is asking; leave it out', 'source');
     }

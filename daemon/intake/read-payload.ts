@@ -1,5 +1,6 @@
 /** From bytes, or a value somebody else parsed, to a JSON object that is safe to look into. */
-import { Refusal } from '../../config/contracts/errors.js';
+import { Refusal, shown } from '../../config/contracts/errors.js';
+import { repeatedKey } from './repeated-key.js';
 import { type Scan, scanPayload } from './scan.js';
 
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
@@ -29,6 +30,13 @@ export function readPayload(bytes: Uint8Array, scan: Scan = scanPayload(bytes)):
     throw new Refusal('MALFORMED', 'the payload is not JSON');
   }
   return requireObject(value);
+}
+
+/** For bytes that `readPayload` took. Throws `Refusal` MALFORMED. */
+export function requireUniqueKeys(bytes: Uint8Array): void {
+  const repeated = repeatedKey(Buffer.from(bytes).toString('utf8'));
+  if (repeated === null) return;
+  throw new Refusal('MALFORMED', `${shown(repeated)}: found twice; every key may stand once`);
 }
 
 /** For a value that another channel parsed. Throws `Refusal` MALFORMED. */

@@ -36,24 +36,24 @@ function canonicalForm(body: JsonObject): string {
   try {
     return canonicalize(body) ?? '';
   } catch (error) {
-    const field = tooLargeNumber(body, '');
-    if (field !== null) {
-      throw new Refusal(
-        'MALFORMED',
-        `${field}: found a number too large to read; allowed up to 1.79e308`,
-        field,
-      );
-    }
+    const flaw = flawIn(body, '');
+    if (flaw !== null) throw new Refusal('MALFORMED', `${flaw.field}: found ${flaw.found}`, flaw.field);
     throw new Refusal('MALFORMED', `the payload has no canonical form: ${String(error)}`);
   }
 }
 
-/** Where JSON has a number like 1e999, which is read as infinite; depth was bounded before. */
-function tooLargeNumber(value: unknown, path: string): string | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? null : path;
+const TOO_LARGE = 'a number too large to read; allowed up to 1.79e308';
+const NO_UNICODE = 'text that is not Unicode (half of a surrogate pair)';
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** What JSON can hold and RFC 8785 cannot: a number like 1e999, read as infinite, and broken text. */
+function flawIn(value: unknown, field: string): { field: string; found: string } | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : { field, found: TOO_LARGE };
+  if (typeof value === 'string') return LONE_SURROGATE.test(value) ? { field, found: NO_UNICODE } : null;
   if (typeof value !== 'object' || value === null) return null;
   for (const [key, item] of Object.entries(value)) {
-    const found = tooLargeNumber(item, path === '' ? key : `${path}.${key}`);
+    if (LONE_SURROGATE.test(key)) return { field, found: `a key of ${NO_UNICODE}` };
+    const found = flawIn(item, field === '' ? key : `${field}.${key}`);
     if (found !== null) return found;
   }
   return null;

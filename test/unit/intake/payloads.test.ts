@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { repeatedKey } from '../../../daemon/intake/repeated-key.js';
 import { scanPayload } from '../../../daemon/intake/scan.js';
 import { envelope, IntakeHarness, LOCAL, move } from './harness.js';
 
@@ -44,6 +45,34 @@ describe('payloads that are no command', () => {
   it('refuses text that is no Unicode, as it has no canonical form', () => {
     const response = h.send(JSON.stringify(move()).replace('거실', '\\ud800'));
     expect(response).toMatchObject({ status: 'rejected', reason_code: 'MALFORMED' });
+    expect(response.message).toContain('params.positionName: found text that is not Unicode');
+  });
+
+  it('refuses a key that stands twice, at any depth, under the id it was sent with', () => {
+    const text = JSON.stringify(move());
+    const twice = {
+      method: text.replace('"method":', '"method":"syncState","method":'),
+      'params.positionName': text.replace('"params":{', '"params":{"positionName":"안방",'),
+      'params.x.1.b': JSON.stringify(move({ params: { x: [{ b: 1 }, { a: '"b":{' }] } })).replace(
+        '{"a":',
+        '{"\\u0062":1,"b":2,"a":',
+      ),
+    };
+    for (const [path, payload] of Object.entries(twice)) {
+      const response = h.send(payload);
+      expect(response).toMatchObject({ status: 'rejected', reason_code: 'MALFORMED' });
+      expect(response.command_id).toBe(JSON.parse(payload).command_id);
+      expect(response.message).toContain(`"${path}": found twice`);
+    }
+    expect(h.tasks.submitted).toEqual([]);
+  });
+
+  it('finds no key twice where none stands twice', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 2), (value, space) => {
+        expect(repeatedKey(JSON.stringify(value, null, space))).toBeNull();
+      }),
+    );
   });
 
   it('names the field of a number too large to read', () => {
