@@ -26,7 +26,7 @@ export interface RtSupervisorOptions {
   silentLimitMs?: number | null;
 }
 
-/** It reports ten times a second once it is ready, and is ready within a second, ms. */
+/** It reports twice a second at least once it is ready, and is ready within a second, ms. */
 const SILENT_DRIVING_MS = 750;
 const SILENT_STANDING_MS = 3_000;
 const SILENT_STARTING_MS = 10_000;

@@ -140,8 +140,6 @@ export interface NavigatorState {
   readonly mapId: string | null;
   /** Plans in flight. */
   readonly pendingPlans: number;
-  /** Named counters: scans used, odometry jumps, replans, particles, … */
-  readonly counters: Record<string, number>;
 }
 
 /** The class `OnboardNavigator` (`drivers/amr/navigator/navigator.ts`). */
@@ -161,6 +159,8 @@ export interface Navigator {
   step(input: NavigatorInput): NavigatorOutput;
   plan(request: PlanRequest): Promise<PlanResult>;
   state(): NavigatorState;
+  /** Named counters: scans used, odometry jumps, replans, particles, … */
+  counters(): Record<string, number>;
   /** For displays: the newest scan, the path being followed, live obstacles in the map frame. */
   view(): { scan: Scan | null; path: Pose[]; obstacles: Point[] };
 }

@@ -2,7 +2,7 @@
  * The motion process itself, whatever it runs in: it owns base, lidar and navigator, obeys the channel to the
  * daemon, and puts the safety layer before everything else. Forked (`main.ts`) and inline (`inline.ts`) alike.
  */
-import type { ActionUpdate } from '../../config/contracts/amr.js';
+import type { ActionUpdate, RobotState } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import { prefixed } from '../../config/contracts/counters.js';
 import type { PortCounts } from '../../config/contracts/port.js';
@@ -14,6 +14,7 @@ import { EstopLatch } from './estop-latch.js';
 import { type MotionBody, MotionLoop } from './motion-loop.js';
 import type { PoseStore } from './pose-file.js';
 import { PoseKeeper } from './pose-keeper.js';
+import { Reports } from './reports.js';
 import { RequestHandler } from './request-handler.js';
 import { robotState } from './robot-state.js';
 import type { SafetyThresholds } from './safety/conditions.js';
@@ -43,9 +44,7 @@ export interface RtHostOptions {
   onChannelLost: (reason: string) => void;
 }
 
-/** In control cycles: how often state and view are published, and counters in the state renewed. */
-const STATE_EVERY = 2;
-const VIEW_EVERY = 5;
+/** How often the counters in the state are renewed, in control cycles. */
 const COUNTERS_EVERY = 20;
 /** How long the drivers may take to close their ports, ms. */
 const CLOSE_MS = 500;
@@ -58,11 +57,11 @@ export class RtHost {
   readonly #latch: EstopLatch;
   readonly #poses: PoseKeeper;
   readonly #requests: RequestHandler;
+  readonly #reports: Reports;
   #shownCounters: Record<string, number> = {};
   #frame: BaseFrame | null = null;
   #docked: boolean | null = null;
   #lastScanAt: number | null = null;
-  #shownView: { scan: unknown; path: unknown } = { scan: null, path: null };
   #ended: Promise<void> | null = null;
 
   constructor(options: RtHostOptions) {
@@ -88,6 +87,11 @@ export class RtHost {
     });
     this.#latch = new EstopLatch(options.clock, options.estop, options.saveEstop);
     this.#poses = new PoseKeeper(options.poses);
+    this.#reports = new Reports({
+      state: () => this.#state(),
+      view: () => options.navigator.view(),
+      send: (message) => this.#send(message),
+    });
     this.#requests = new RequestHandler({
       base: options.base,
       navigator: options.navigator,
@@ -115,7 +119,7 @@ export class RtHost {
       this.#loop.onScan(scan);
     });
     this.#guard.onChange(({ at, safety, cause }) => {
-      this.#publishState();
+      this.#reports.tellState();
       this.#send({ t: 'event', event: { type: 'safety', at, safety, cause } });
       this.#latch.changed(safety.estop);
     });
@@ -194,13 +198,12 @@ export class RtHost {
     const { navigator } = this.#options;
     this.#poses.keep(navigator.state(), this.#guard.stillProven, this.#clock.now(), this.#clock.mono());
     if (cycle % COUNTERS_EVERY === 1) this.#shownCounters = this.#allCounters();
-    if (cycle % STATE_EVERY === 0) this.#publishState();
-    if (cycle % VIEW_EVERY === 0) this.#publishView();
+    this.#reports.cycle(cycle);
   }
 
-  #publishState(): void {
+  #state(): RobotState {
     const { base, lidar, navigator, bootId } = this.#options;
-    const state = robotState({
+    return robotState({
       now: this.#clock.now(),
       mono: this.#clock.mono(),
       bootId,
@@ -213,19 +216,11 @@ export class RtHost {
       action: this.#loop.action,
       counters: this.#shownCounters,
     });
-    this.#send({ t: 'event', event: { type: 'state', state } });
-  }
-
-  #publishView(): void {
-    const { scan, path } = this.#options.navigator.view();
-    if (scan === this.#shownView.scan && path === this.#shownView.path) return;
-    this.#shownView = { scan, path };
-    this.#send({ t: 'view', scan, path });
   }
 
   #publishUpdate(update: ActionUpdate): void {
     // Whoever hears of an end must find the state that goes with it.
-    if (update.status !== 'running') this.#publishState();
+    if (update.status !== 'running') this.#reports.tellState();
     this.#send({ t: 'event', event: { type: 'action', update } });
   }
 
@@ -239,7 +234,7 @@ export class RtHost {
       ...this.#poses.counters(),
       ...prefixed('base', base.counters()),
       ...(lidar === null ? {} : prefixed('lidar', lidar.counters())),
-      ...prefixed('nav', navigator.state().counters),
+      ...prefixed('nav', navigator.counters()),
     };
   }
 

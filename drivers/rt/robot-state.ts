@@ -41,6 +41,41 @@ export function robotState(parts: StateParts): RobotState {
   };
 }
 
+/** Nothing but time, scores and counters lies between two states. */
+export function sameFacts(a: RobotState, b: RobotState): boolean {
+  return (
+    samePose(a.pose, b.pose) &&
+    a.localized === b.localized &&
+    a.twist?.v === b.twist?.v &&
+    a.twist?.w === b.twist?.w &&
+    a.stoppedSince === b.stoppedSince &&
+    sameBase(a.base, b.base) &&
+    a.lidar.connected === b.lidar.connected &&
+    a.safety.level === b.safety.level &&
+    a.safety.estop.latched === b.safety.estop.latched &&
+    a.safety.active.join() === b.safety.active.join() &&
+    a.action?.id === b.action?.id &&
+    a.mapId === b.mapId
+  );
+}
+
+function samePose(a: RobotState['pose'], b: RobotState['pose']): boolean {
+  return a === b || (a?.x === b?.x && a?.y === b?.y && a?.theta === b?.theta);
+}
+
+function sameBase(a: RobotState['base'], b: RobotState['base']): boolean {
+  return (
+    a.connected === b.connected &&
+    a.battery?.percent === b.battery?.percent &&
+    a.charging === b.charging &&
+    a.docked === b.docked &&
+    a.bumpLeft === b.bumpLeft &&
+    a.bumpRight === b.bumpRight &&
+    a.cliff === b.cliff &&
+    a.wheelDrop === b.wheelDrop
+  );
+}
+
 function baseState(connected: boolean, frame: BaseFrame | null, fresh: boolean): RobotState['base'] {
   const now = fresh ? frame : null;
   return {

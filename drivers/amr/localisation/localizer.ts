@@ -98,6 +98,11 @@ export class Localizer {
     return this.#health.doubted;
   }
 
+  /** The pose is confirmed and nothing is being looked for: another scan from the same place says nothing new. */
+  get settled(): boolean {
+    return this.#health.localized === true && !this.#health.doubted && this.#settling === 0;
+  }
+
   get score(): number | null {
     return this.#health.score;
   }

@@ -48,6 +48,9 @@ interface Ground {
 const MAX_MARKING_TURN = 1;
 /** Stamps of scans may lie this far back, ms; older ones come from a clock that jumped. */
 const MAX_SCAN_AGE = 500;
+/** A robot that has stood for this long without anything to do, ms, takes in only one of so many scans. */
+const RESTS_AFTER_MS = 1000;
+const RESTING_SCANS = 5;
 
 /**
  * Localisation, obstacles, planning and motion of a robot with its own map: everything the motion process asks
@@ -64,6 +67,8 @@ export class OnboardNavigator implements Navigator {
   readonly #runner: ActionRunner;
   #ground: Ground | null = null;
   #scan: Scan | null = null;
+  /** Scans left out since the last that was taken in; the newest of them is `#scan`. */
+  #leftOut = 0;
   #lastStep: { mono: number; now: number } | null = null;
   #pendingPlans = 0;
   readonly #counters = { scans: 0, plans: 0, plans_failed: 0 };
@@ -119,7 +124,7 @@ export class OnboardNavigator implements Navigator {
     this.#lastStep = { mono: input.mono, now: input.now };
     if (input.wheels !== null) this.#odometry.add(input.wheels);
     this.#standstill.update(input.wheels, input.mono, input.now);
-    if (input.scan !== null) this.#takeScan(input.scan, input);
+    this.#see(input);
     const control = this.#controlInput(input, dt);
     const { wish, updates } = this.#runner.step(control, {
       now: input.now,
@@ -158,14 +163,17 @@ export class OnboardNavigator implements Navigator {
       action: this.#runner.action,
       mapId: this.#ground?.bundle.id ?? null,
       pendingPlans: this.#pendingPlans,
-      counters: {
-        ...this.#counters,
-        odometry_jumps: this.#odometry.jumps,
-        ...localizer?.counters(),
-        ...this.#ground?.obstacles.counters(),
-        ...this.#planner.counters(),
-        ...this.#runner.counters(),
-      },
+    };
+  }
+
+  counters(): Record<string, number> {
+    return {
+      ...this.#counters,
+      odometry_jumps: this.#odometry.jumps,
+      ...this.#ground?.localizer.counters(),
+      ...this.#ground?.obstacles.counters(),
+      ...this.#planner.counters(),
+      ...this.#runner.counters(),
     };
   }
 
@@ -177,9 +185,29 @@ export class OnboardNavigator implements Navigator {
     };
   }
 
-  #takeScan(scan: Scan, input: NavigatorInput): void {
-    this.#scan = scan;
+  /** At rest most scans are only kept for displays; the newest is made up for when something begins. */
+  #see(input: NavigatorInput): void {
+    const resting = this.#resting;
+    if (input.scan === null) {
+      const missed = this.#leftOut > 0 ? this.#scan : null;
+      if (resting || missed === null || input.now - missed.at > MAX_SCAN_AGE) return;
+      this.#takeScan(missed, input);
+      return;
+    }
+    this.#scan = input.scan;
     this.#counters.scans++;
+    if (resting && this.#leftOut < RESTING_SCANS - 1) this.#leftOut++;
+    else this.#takeScan(input.scan, input);
+  }
+
+  /** It stands with nothing to do, and knows where. */
+  get #resting(): boolean {
+    const idle = this.#runner.action === null && this.#standstill.stillMs >= RESTS_AFTER_MS;
+    return idle && this.#ground?.localizer.settled !== false;
+  }
+
+  #takeScan(scan: Scan, input: NavigatorInput): void {
+    this.#leftOut = 0;
     const age = input.now - scan.at;
     const mono = input.mono - (age >= 0 && age <= MAX_SCAN_AGE ? age : 0);
     const points = scanPoints(scan, mono, (at) => this.#odometry.poseAt(at), this.#config.scanTiming);

@@ -98,8 +98,11 @@ export class ScriptedNavigator implements Navigator {
       action: this.#action === null ? null : { id: this.#action.id, kind: this.#action.action.kind },
       mapId: this.#mapId,
       pendingPlans: 0,
-      counters: {},
     };
+  }
+
+  counters(): Record<string, number> {
+    return {};
   }
 
   view() {

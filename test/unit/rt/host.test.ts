@@ -186,7 +186,7 @@ describe('the motion process', () => {
   });
 
   describe('what it reports', () => {
-    it('ten states a second, and the heartbeat with its own number', async () => {
+    it('the heartbeat with its own number', async () => {
       const beats: number[] = [];
       const plain = new Rig();
       plain.channel.onMessage((message: RtToDaemon) => {
@@ -197,9 +197,34 @@ describe('the motion process', () => {
       plain.channel.send({ t: 'heartbeat', beat: 42 });
       expect(beats).toEqual([41, 42]);
       await plain.close();
+    });
+
+    it('ten states a second while something is done, and few while only time passes', async () => {
+      const states = () => rig.events.filter((e) => e.type === 'state').length;
+      await rig.drive();
       rig.events.length = 0;
       await rig.run(1000);
-      expect(rig.events.filter((e) => e.type === 'state')).toHaveLength(10);
+      expect(states()).toBe(10);
+      await rig.client.stop('test');
+      await rig.run(2000);
+      rig.events.length = 0;
+      await rig.run(2000);
+      expect(states()).toBeGreaterThanOrEqual(4);
+      expect(states()).toBeLessThanOrEqual(6);
+    });
+
+    it('news of a robot at rest at once, and never a state older than half a second', async () => {
+      await rig.run(2000);
+      rig.events.length = 0;
+      const ages: number[] = [];
+      for (let ms = 0; ms < 2000; ms += 50) {
+        await rig.run(50);
+        ages.push(rig.clock.now() - rig.state().at);
+      }
+      expect(Math.max(...ages)).toBeLessThanOrEqual(500);
+      rig.peer.flags.charging = true;
+      await rig.run(150);
+      expect(rig.state().base.charging).toBe(true);
     });
 
     it('what it does not know as null', async () => {
