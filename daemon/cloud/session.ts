@@ -228,6 +228,7 @@ export class MqttSession implements CloudLink {
   #listen(attempt: Attempt): void {
     const { client } = attempt;
     client.handleMessage = (packet, callback) => this.#receive(attempt, packet, callback);
+    keepAliveWhileHeard(client, this.#deps.options.keepaliveS * 1000, this.#deps.networkClock);
     client.on('connect', () => this.#connected(attempt));
     client.on('disconnect', (packet) => {
       attempt.code = packet.reasonCode ?? null;
@@ -365,6 +366,26 @@ export class MqttSession implements CloudLink {
     const { bootId, version } = this.#deps;
     return JSON.stringify({ state, since: isoWithOffset(this.#clock.now()), boot_id: bootId, version });
   }
+}
+
+/**
+ * The answer to a ping waits in line behind everything else the broker has sent, such as ten thousand commands: a
+ * peer that is heard is alive, and is asked again.
+ */
+function keepAliveWhileHeard(client: MqttClient, keepaliveMs: number, clock: Clock): void {
+  let heardAt = Number.NEGATIVE_INFINITY;
+  client.on('packetreceive', () => {
+    heardAt = clock.mono();
+  });
+  const giveUp = client.onKeepaliveTimeout.bind(client);
+  client.onKeepaliveTimeout = () => {
+    if (clock.mono() - heardAt > keepaliveMs / 2) {
+      giveUp();
+      return;
+    }
+    client.reschedulePing(true);
+    client.sendPing();
+  };
 }
 
 /** Null: the connection ended before the broker answered. */

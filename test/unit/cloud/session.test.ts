@@ -11,6 +11,7 @@ import { DEFAULT_CLOUD_OPTIONS } from '../../support/device.js';
 import { MemoryOutbox } from '../../support/memory-outbox.js';
 
 const START = 1_790_000_000_000;
+const PINGRESP = 0xd0;
 
 describe('the cloud session on a simulated clock, over a connection in memory', () => {
   let clock: SimClock;
@@ -138,6 +139,36 @@ describe('the cloud session on a simulated clock, over a connection in memory', 
       await exchange();
     }
     expect(cloud.facts()).toMatchObject({ transport_connected: false, last_publish_error: null });
+    expect(cloud.counters().mqtt_disconnects_total).toBe(1);
+  });
+
+  it('does not take a link for dead whose answers wait behind other packets', async () => {
+    let hold = false;
+    const held: Buffer[] = [];
+    openStream = () => {
+      // A link on which pings are not answered and everything else comes through.
+      const [client, inner] = duplexPair();
+      const stream = broker.connect();
+      inner.on('data', (chunk: Buffer) => stream.write(chunk));
+      stream.on('data', (chunk: Buffer) => {
+        if (hold && chunk[0] === PINGRESP) held.push(chunk);
+        else inner.write(chunk);
+      });
+      return client;
+    };
+    cloud.start();
+    await exchange();
+    hold = true;
+    for (let i = 0; i < 40; i++) {
+      outbox.add(1);
+      await networkClock.advanceAsync(5000);
+      await exchange();
+    }
+    expect(held.length).toBeGreaterThan(1);
+    expect(cloud.counters().mqtt_disconnects_total).toBe(0);
+    // Nothing is heard any more at all.
+    await networkClock.advanceAsync(60_000);
+    await exchange();
     expect(cloud.counters().mqtt_disconnects_total).toBe(1);
   });
 
