@@ -11,9 +11,8 @@ import type {
   CleaningStatus,
   CleanRequest,
 } from '../cleaning-types.js';
-import { ClockJumps } from '../clock-jumps.js';
+import { MachineHost, type WithoutTime, type WithoutTimers } from '../machine-host.js';
 import { PendingStops } from '../pending-stops.js';
-import { MachineHost } from '../pure.js';
 import type { MachineSettings } from '../settings.js';
 import { StageThrottle } from '../stage-throttle.js';
 import type {
@@ -52,9 +51,8 @@ interface Running {
   settle(result: CleaningResult | Error): void;
 }
 
-type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> : never;
+type OwnEffect = WithoutTimers<CleaningEffect>;
 
-const KEY = 'cleaning';
 const TIMERS = ['start', 'retry', 'note', 'stop'] as const;
 /** Over its set-point by this much a slowed-down fan has not followed yet. */
 const OVER = 1.15;
@@ -62,9 +60,8 @@ const OVER = 1.15;
 export class CleaningRunner implements CleaningOperations {
   readonly #deps: CleaningRunnerDeps;
   readonly #watch: FanWatch;
-  readonly #host: MachineHost<CleaningContext, CleaningEvent, CleaningEffect>;
+  readonly #host: MachineHost<CleaningContext, CleaningEvent, OwnEffect>;
   readonly #unsubscribe: (() => void)[];
-  readonly #jumps: ClockJumps;
   readonly #stops = new PendingStops();
   #running: Running | null = null;
   /** Ends a cleaning that still waits for a stop to be proven. */
@@ -76,11 +73,11 @@ export class CleaningRunner implements CleaningOperations {
 
   constructor(deps: CleaningRunnerDeps) {
     this.#deps = deps;
-    this.#jumps = new ClockJumps(deps.clock);
     this.#watch = new FanWatch(deps.fan, deps.clock, () => this.#running === null);
-    this.#host = new MachineHost(createCleaningMachine(deps.settings), {
+    this.#host = new MachineHost(deps, createCleaningMachine(deps.settings), {
+      key: 'cleaning',
+      timers: TIMERS,
       perform: (effect) => this.#perform(effect),
-      save: (snapshot) => deps.snapshots.saveSnapshot(KEY, { ...snapshot, savedAt: deps.clock.now() }),
       durable: ({ job, ranMs, ending }) => [job, Math.floor(ranMs / deps.settings.cleaning.noteMs), ending],
     });
     this.#unsubscribe = [
@@ -93,9 +90,7 @@ export class CleaningRunner implements CleaningOperations {
   }
 
   restore(): void {
-    for (const name of TIMERS) this.#deps.timers.cancel(timerKey(name));
-    const snapshot = this.#deps.snapshots.loadSnapshot(KEY);
-    const context = (snapshot?.context ?? null) as CleaningContext | null;
+    const context = this.#host.restore();
     this.#interrupted = context === null ? null : (interruptedBy(context) ?? context.interrupted);
   }
 
@@ -184,7 +179,7 @@ export class CleaningRunner implements CleaningOperations {
   }
 
   onTimer(name: string, event: TimerEvent): void {
-    this.#send({ ...event, name });
+    this.#host.onTimer(name, event);
   }
 
   close(): void {
@@ -242,26 +237,17 @@ export class CleaningRunner implements CleaningOperations {
   }
 
   #send(event: WithoutTime<CleaningEvent>): void {
-    const by = this.#jumps.take();
-    const at = this.#deps.clock.now();
-    if (by !== 0) this.#host.send({ type: 'CLOCK_SET', by, at });
-    this.#host.send({ ...event, at } as CleaningEvent);
+    this.#host.send(event);
   }
 
-  #perform(effect: CleaningEffect): void {
-    const { clock, timers, fan } = this.#deps;
+  #perform(effect: OwnEffect): void {
+    const { fan } = this.#deps;
     switch (effect.kind) {
       case 'setSpeed':
         fan.setSpeed(effect.percent).catch((error: unknown) => {
           const message = errorText(error);
           this.#hear({ type: 'FAN_ERROR', message });
         });
-        break;
-      case 'timer':
-        timers.set(timerKey(effect.name), clock.now() + effect.ms, { type: 'TIMER', name: effect.name });
-        break;
-      case 'cancelTimer':
-        timers.cancel(timerKey(effect.name));
         break;
       case 'stage':
         this.#running?.stages.report(effect.stage, effect.data);
@@ -339,8 +325,4 @@ export class CleaningRunner implements CleaningOperations {
     };
     return this.#watch.wait(follows, settings.cleaning.spinUpMs, signal, 'reach its set-point');
   }
-}
-
-function timerKey(name: string): string {
-  return `${KEY}:${name}`;
 }

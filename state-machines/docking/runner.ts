@@ -5,10 +5,9 @@ import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
 import type { Pose } from '../../config/contracts/geometry.js';
 import { StoppedWithProof } from '../../config/contracts/stopped.js';
 import { stoppedWithProof, stopUnproven } from '../body.js';
-import { ClockJumps } from '../clock-jumps.js';
+import { MachineHost, type WithoutTime, type WithoutTimers } from '../machine-host.js';
 import { type MotionEvent, MotionLink, rejectionOf } from '../motion-link.js';
 import type { NavigationRunner } from '../navigation/runner.js';
-import { MachineHost } from '../pure.js';
 import type { MachineSettings } from '../settings.js';
 import { StageThrottle } from '../stage-throttle.js';
 import type { MachineTimers, SnapshotStorage, StageReporter, TimerEvent } from '../types.js';
@@ -39,9 +38,8 @@ interface Running {
   settle(outcome: DockingSuccess | Error): void;
 }
 
-type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> : never;
+type OwnEffect = WithoutTimers<DockingEffect>;
 
-const KEY = 'docking';
 const TIMERS = ['look', 'contact', 'behind', 'sensors', 'stop'] as const;
 /** A staging pose is met loosely: the final approach corrects the rest. */
 const STAGING_TOLERANCE = { xy: 0.12, theta: 0.2 };
@@ -50,19 +48,18 @@ export class DockingRunner {
   readonly #deps: DockingRunnerDeps;
   readonly #navigation: NavigationRunner;
   readonly #link: MotionLink;
-  readonly #host: MachineHost<DockingContext, DockingEvent, DockingEffect>;
-  readonly #jumps: ClockJumps;
+  readonly #host: MachineHost<DockingContext, DockingEvent, OwnEffect>;
   #running: Running | null = null;
   #travel: { abort: AbortController; ended: Promise<void> } | null = null;
 
   constructor(deps: DockingRunnerDeps, navigation: NavigationRunner) {
     this.#deps = deps;
-    this.#jumps = new ClockJumps(deps.clock);
     this.#navigation = navigation;
     this.#link = new MotionLink({ ...deps, freshMs: deps.settings.freshMs }, (event) => this.#hear(event));
-    this.#host = new MachineHost(createDockingMachine(deps.settings), {
+    this.#host = new MachineHost(deps, createDockingMachine(deps.settings), {
+      key: 'docking',
+      timers: TIMERS,
       perform: (effect) => this.#perform(effect),
-      save: (snapshot) => deps.snapshots.saveSnapshot(KEY, { ...snapshot, savedAt: deps.clock.now() }),
       durable: ({ job, attempts, problem, ending }) => [job, attempts, problem?.reason, ending],
     });
   }
@@ -82,7 +79,7 @@ export class DockingRunner {
 
   /** A docking that a restart cut short begins anew: it is cheap, and the body says where it stands. */
   restore(): void {
-    for (const name of TIMERS) this.#deps.timers.cancel(timerKey(name));
+    this.#host.restore();
   }
 
   async run(job: DockingJob, signal: AbortSignal, onStage: StageReporter): Promise<DockingSuccess> {
@@ -105,14 +102,11 @@ export class DockingRunner {
   }
 
   send(event: WithoutTime<DockingEvent>): void {
-    const by = this.#jumps.take();
-    const at = this.#deps.clock.now();
-    if (by !== 0) this.#host.send({ type: 'CLOCK_SET', by, at });
-    this.#host.send({ ...event, at } as DockingEvent);
+    this.#host.send(event);
   }
 
   onTimer(name: string, event: TimerEvent): void {
-    this.send({ ...event, name });
+    this.#host.onTimer(name, event);
   }
 
   close(): void {
@@ -123,8 +117,8 @@ export class DockingRunner {
     if (this.#running !== null) this.send(event);
   }
 
-  #perform(effect: DockingEffect): void {
-    const { clock, timers, settings, amr } = this.#deps;
+  #perform(effect: OwnEffect): void {
+    const { settings, amr } = this.#deps;
     switch (effect.kind) {
       case 'travel':
         this.#goTo(effect.to);
@@ -140,12 +134,6 @@ export class DockingRunner {
         break;
       case 'stopUnproven':
         this.#running?.settle(stopUnproven(amr, this.#link.facts(), settings.stopProofMs, effect.because));
-        break;
-      case 'timer':
-        timers.set(timerKey(effect.name), clock.now() + effect.ms, { type: 'TIMER', name: effect.name });
-        break;
-      case 'cancelTimer':
-        timers.cancel(timerKey(effect.name));
         break;
       case 'stage':
         this.#running?.stages.report(effect.stage, effect.data);
@@ -218,8 +206,4 @@ export class DockingRunner {
       running.settle(outcome);
     }
   }
-}
-
-function timerKey(name: string): string {
-  return `${KEY}:${name}`;
 }

@@ -3,10 +3,9 @@ import type { AmrDriver } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
 import { stoppedWithProof, stopUnproven } from '../body.js';
-import { ClockJumps } from '../clock-jumps.js';
+import { MachineHost, type WithoutTime, type WithoutTimers } from '../machine-host.js';
 import { type MotionEvent, MotionLink, rejectionOf } from '../motion-link.js';
 import type { Arrival, MoveRequest } from '../motion-types.js';
-import { MachineHost } from '../pure.js';
 import type { MachineSettings } from '../settings.js';
 import { StageThrottle } from '../stage-throttle.js';
 import type { MachineNotice, MachineTimers, SnapshotStorage, StageReporter, TimerEvent } from '../types.js';
@@ -43,32 +42,26 @@ interface Running {
   reject(error: Error): void;
 }
 
-type EventWithoutTime = NavigationEvent extends infer E
-  ? E extends NavigationEvent
-    ? Omit<E, 'at'>
-    : never
-  : never;
+type OwnEffect = WithoutTimers<NavigationEffect>;
 
-const KEY = 'navigation';
 const TIMERS = ['plan', 'wait', 'judge', 'sensors', 'localize', 'look', 'arrive', 'stop'] as const;
 
 export class NavigationRunner {
   readonly #deps: NavigationRunnerDeps;
   readonly #link: MotionLink;
-  readonly #host: MachineHost<NavigationContext, NavigationEvent, NavigationEffect>;
+  readonly #host: MachineHost<NavigationContext, NavigationEvent, OwnEffect>;
   readonly #onStage = new Set<() => void>();
-  readonly #jumps: ClockJumps;
   #running: Running | null = null;
   /** A journey that a restart cut short. */
   #interrupted: Interrupted | null = null;
 
   constructor(deps: NavigationRunnerDeps) {
     this.#deps = deps;
-    this.#jumps = new ClockJumps(deps.clock);
     this.#link = new MotionLink({ ...deps, freshMs: deps.settings.freshMs }, (event) => this.#hear(event));
-    this.#host = new MachineHost(createNavigationMachine(deps.settings), {
+    this.#host = new MachineHost(deps, createNavigationMachine(deps.settings), {
+      key: 'navigation',
+      timers: TIMERS,
       perform: (effect) => this.#perform(effect),
-      save: (snapshot) => deps.snapshots.saveSnapshot(KEY, { ...snapshot, savedAt: deps.clock.now() }),
       durable: ({ journey, held, interrupted, index, visited, rung, problem, ending }) => [
         journey,
         held,
@@ -101,9 +94,7 @@ export class NavigationRunner {
 
   /** Remembers a journey that was under way when the process ended; the wheels were stopped meanwhile. */
   restore(): void {
-    for (const name of TIMERS) this.#deps.timers.cancel(timerKey(name));
-    const snapshot = this.#deps.snapshots.loadSnapshot(KEY);
-    const context = (snapshot?.context ?? null) as NavigationContext | null;
+    const context = this.#host.restore();
     this.#interrupted = context === null ? null : (interruptedBy(context) ?? context.interrupted);
   }
 
@@ -141,15 +132,12 @@ export class NavigationRunner {
     });
   }
 
-  send(event: EventWithoutTime): void {
-    const by = this.#jumps.take();
-    const at = this.#deps.clock.now();
-    if (by !== 0) this.#host.send({ type: 'CLOCK_SET', by, at });
-    this.#host.send({ ...event, at } as NavigationEvent);
+  send(event: WithoutTime<NavigationEvent>): void {
+    this.#host.send(event);
   }
 
   onTimer(name: string, event: TimerEvent): void {
-    this.send({ ...event, name });
+    this.#host.onTimer(name, event);
   }
 
   /** Called after each stage of the machine; for waiting until a held journey goes on. */
@@ -187,8 +175,7 @@ export class NavigationRunner {
     if (this.#running !== null) this.send(event);
   }
 
-  #perform(effect: NavigationEffect): void {
-    const { clock, timers } = this.#deps;
+  #perform(effect: OwnEffect): void {
     switch (effect.kind) {
       case 'plan':
         this.#plan(effect.round, effect.goal);
@@ -203,12 +190,6 @@ export class NavigationRunner {
         this.#running?.reject(
           stopUnproven(this.#deps.amr, this.#link.facts(), this.#deps.settings.stopProofMs, effect.because),
         );
-        break;
-      case 'timer':
-        timers.set(timerKey(effect.name), clock.now() + effect.ms, { type: 'TIMER', name: effect.name });
-        break;
-      case 'cancelTimer':
-        timers.cancel(timerKey(effect.name));
         break;
       case 'stage':
         this.#running?.stages.report(effect.stage, this.#withPose(effect.data));
@@ -292,8 +273,4 @@ export class NavigationRunner {
     const operation = running.request.operation;
     this.#deps.notify({ type, at: this.#deps.clock.now(), areaId, attributes, operation });
   }
-}
-
-function timerKey(name: string): string {
-  return `${KEY}:${name}`;
 }
