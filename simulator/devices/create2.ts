@@ -45,6 +45,9 @@ export const BUTTONS = {
 } as const;
 export type Button = keyof typeof BUTTONS;
 
+/** On the world's trace when the base's own watchdog acts. */
+export const WATCHDOG_STOPS = 'watchdog stops the wheels';
+
 export interface Create2Options {
   /**
    * Stops the wheels when no byte came for so long while they turn, ms. A real Create 2 has no such watchdog:
@@ -267,7 +270,7 @@ export class Create2Device implements Device, WorldPart {
     const { left, right } = this.#firmware.requested;
     if (watchdogMs === null || (left === 0 && right === 0)) return;
     if (this.#world.timeMs - this.#lastByteMs <= watchdogMs) return;
-    this.#world.tell('watchdog stops the wheels');
+    this.#world.tell(WATCHDOG_STOPS);
     this.#halt();
   }
 

@@ -21,7 +21,8 @@ export interface DriveCommand {
 /** Commands with wheel speeds: how many of their values are speeds. */
 const SPEEDS: Readonly<Record<string, number>> = { drive: 1, drive_direct: 2, drive_pwm: 2 };
 const MOVES: readonly string[] = ['seek_dock'];
-const STOPS: readonly string[] = ['start', 'stop', 'power', 'reset'];
+/** `watchdog` is not a command: the base stopped because it heard none. */
+const STOPS: readonly string[] = ['start', 'stop', 'power', 'reset', 'watchdog'];
 /** At 20 commands a second more than a minute. */
 const KEEP = 2000;
 

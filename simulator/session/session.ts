@@ -15,6 +15,7 @@ import { createSimCloud } from '../cloud/cloud.js';
 import type { SimCloud } from '../cloud/types.js';
 import { SimControl } from '../control/server.js';
 import { controlSocketPath } from '../control/socket-path.js';
+import { WATCHDOG_STOPS } from '../devices/create2.js';
 import { createDevices, type Devices } from '../devices/index.js';
 import { createFaults, type Faults } from '../faults/faults.js';
 import { LocalBarrier, type LocalParticipant } from '../lockstep/local.js';
@@ -95,6 +96,9 @@ export class SimSession {
         this.#drives.note(command);
         return undefined;
       },
+    });
+    this.world.onEvent(({ tick, timeMs, text }) => {
+      if (text === WATCHDOG_STOPS) this.#drives.note({ tick, timeMs, what: 'watchdog', values: [] });
     });
 
     const realTime = options.speed === 1 && memory === null;

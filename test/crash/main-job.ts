@@ -22,7 +22,7 @@ const NEARBY = [
 ] as const;
 const ROOMS = ['거실', '안방', '주방'] as const;
 /** Share of runs that go through the home instead of staying near the station. */
-const FAR_SHARE = 0.25;
+const FAR_SHARE = 0.15;
 
 export interface MainJob {
   workflowId: string;

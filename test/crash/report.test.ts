@@ -82,9 +82,14 @@ describe('the verdict on a crash run', () => {
   });
 
   it('measures what nobody could have stopped apart from the bound', () => {
-    const report = judge(facts({ stops: [{ ...stopAt(900), hazard: 'residual' }] }));
+    const kills = (['rt', 'both'] as const).map((target) => ({ target, step: 'undock', readyMs: null }));
+    const stops = [500, 900].map((ms) => ({ ...stopAt(ms), hazard: 'residual' as const }));
+    const report = judge(facts({ kills, stops }));
     expect(report).toMatchObject({ motion_after_kill_ms_max: 0, ok: true });
-    expect(report.residual_motion_ms).toEqual({ kills: 1, moving: 1, median: 900, max: 900 });
+    expect(report.residual_motion_ms).toEqual({
+      rt: { kills: 1, moving: 1, median: 500, max: 500 },
+      both: { kills: 1, moving: 1, median: 900, max: 900 },
+    });
   });
 });
 

@@ -57,8 +57,11 @@ export interface CrashReport {
   machine_lag_ms: number;
   /** How often the wheels turned when the daemon was killed. */
   kills_while_moving: number;
-  /** Where nobody was left to stop the wheels: until the next motion process did. */
-  residual_motion_ms: { kills: number; moving: number; median: number | null; max: number | null };
+  /**
+   * Where nobody was left to stop the wheels: until the next motion process did, or the base's own watchdog. Of kills
+   * of the motion process alone, and of those that left no daemon either to start another one.
+   */
+  residual_motion_ms: Record<'rt' | 'both', ResidualMotion>;
   kills_by_target: Record<string, number>;
   kills_by_step: Record<string, number>;
   ready_ms: { median: number | null; max: number | null };
@@ -75,6 +78,14 @@ export interface CrashReport {
   still_works: boolean;
   duration_s: number;
   problems: string[];
+}
+
+export interface ResidualMotion {
+  kills: number;
+  /** Of them, while the wheels turned. */
+  moving: number;
+  median: number | null;
+  max: number | null;
 }
 
 const SHOWN_PROBLEMS = 40;
@@ -109,7 +120,10 @@ export function judge(facts: RunFacts): CrashReport {
     motion_granularity_ms: Math.round(worst?.granularityMs ?? 0),
     machine_lag_ms: Math.round(worst?.lagMs ?? 0),
     kills_while_moving: guarded.filter((stop) => stop.wasMoving).length,
-    residual_motion_ms: residual(stops),
+    residual_motion_ms: {
+      rt: residual(stops.filter((_, i) => kills[i]?.target === 'rt')),
+      both: residual(stops.filter((_, i) => kills[i]?.target !== 'rt')),
+    },
     kills_by_target: countBy(kills, ({ target }) => target),
     kills_by_step: countBy(kills, ({ step }) => step),
     ready_ms: medianAndMax(kills.flatMap(({ readyMs }) => (readyMs === null ? [] : [readyMs]))),
@@ -166,7 +180,7 @@ function missingEvents({ events, database }: RunFacts): string[] {
   });
 }
 
-function residual(stops: readonly Stop[]): CrashReport['residual_motion_ms'] {
+function residual(stops: readonly Stop[]): ResidualMotion {
   const all = stops.filter((stop) => stop.hazard === 'residual');
   const moving = all.filter((stop) => stop.wasMoving);
   const times = moving.flatMap(({ ms }) => (ms === null ? [] : [ms]));
@@ -208,12 +222,8 @@ export function describeReport(report: CrashReport): string {
       `at most ${report.motion_after_kill_ms_max} ms (bound ${STOP_WITHIN_MS} ms + ${report.motion_granularity_ms} ms of measurement, the machine was late by ${report.machine_lag_ms} ms), ` +
         `${report.kills_while_moving} kills while it moved`,
     ],
-    [
-      'without motion process',
-      residualMotion.moving === 0
-        ? `${residualMotion.kills} kills, none while it moved`
-        : `${residualMotion.moving} of ${residualMotion.kills} kills while it moved, stopped after ${residualMotion.median} ms (median), ${residualMotion.max} ms (longest)`,
-    ],
+    ['motion process killed', describeResidual(residualMotion.rt)],
+    ['both killed', describeResidual(residualMotion.both)],
     [
       'ready again',
       `after ${report.ready_ms.median ?? '–'} ms (median), ${report.ready_ms.max ?? '–'} ms (longest)`,
@@ -233,6 +243,11 @@ export function describeReport(report: CrashReport): string {
     ...problems,
     report.ok ? '✓ nothing lost, nothing doubled' : '✗ not as it should be',
   ].join('\n');
+}
+
+function describeResidual({ kills, moving, median, max }: ResidualMotion): string {
+  if (moving === 0) return `${kills} times, never while it moved`;
+  return `${kills} times, ${moving} of them while it moved: stopped by the next one after ${median} ms (median), ${max} ms (longest)`;
 }
 
 function listed(counts: Readonly<Record<string, number>>): string {

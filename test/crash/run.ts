@@ -17,7 +17,7 @@ import { Load } from './load.js';
 import type { MainJobStep } from './main-job.js';
 import { type DriveCommand, type KillMark, type Stop, stopsAfter, type Target } from './motion.js';
 import { type CrashReport, judge, type KillRecord } from './report.js';
-import { Simulation } from './simulation.js';
+import { Simulation, type WorldTruth } from './simulation.js';
 import { Bell, sleep } from './waiting.js';
 
 export interface CrashRunOptions {
@@ -31,7 +31,7 @@ export interface CrashRunOptions {
 
 const DEVICE_ID = 'da-sim';
 /** How long a step of the main job is waited for before a kill comes anyway, ms. */
-const AIM_PATIENCE_MS = 12_000;
+const AIM_PATIENCE_MS = 20_000;
 /** How far into a step a kill comes at most, ms. */
 const STEP_DEPTH_MS: Readonly<Record<MainJobStep, number>> = {
   undock: 2000,
@@ -54,6 +54,8 @@ const FINISH_MS = 10_000;
 const CANCEL_MS = 60_000;
 const HOME_MS = 240_000;
 const QUIET_MS = 1500;
+/** A fan that was told to stop, or that is looked for after a restart; ms. */
+const REST_MS = 6000;
 
 export async function runCrash(options: CrashRunOptions): Promise<CrashReport> {
   const sim = await Simulation.start(options);
@@ -285,6 +287,25 @@ class CrashRun {
       load.cancelAll();
       await this.#bell.until(ended, CANCEL_MS);
     }
+    await this.#nothingIsLeftOn();
+    return this.#drivesHome(load);
+  }
+
+  /** With nothing under way, wheels and fan rest: nobody is left to stop them. */
+  async #nothingIsLeftOn(): Promise<void> {
+    const resting = ({ command, fan }: WorldTruth) =>
+      command.left === 0 && command.right === 0 && fan.setPointPercent === 0;
+    let world = await this.#sim.world();
+    for (let waited = 0; !resting(world) && waited < REST_MS; waited += QUIET_MS) {
+      await sleep(QUIET_MS);
+      world = await this.#sim.world();
+    }
+    if (resting(world)) return;
+    const { command, fan } = world;
+    this.#trouble.push(`left on with no task: ${JSON.stringify({ command, fan })}`);
+  }
+
+  async #drivesHome(load: Load): Promise<boolean> {
     const home = load.send('returnToStation', {
       kind: 'task',
       method: 'returnToStation',
@@ -293,10 +314,18 @@ class CrashRun {
     });
     const end = () => this.#events.endOf(home.answer?.taskId ?? '');
     await this.#bell.until(() => home.answer?.status === 'rejected' || end() !== null, HOME_MS);
-    if (end()?.event === 'COMPLETED') return this.#sim.docked();
+    const world = await this.#sim.world();
+    if (end()?.event === 'COMPLETED' && world.docked) return true;
     const why = end() ?? home.answer;
+    const believes = load.send('where it is', {
+      kind: 'query',
+      method: 'getDevicePlanningContext',
+      params: {},
+    });
+    await this.#bell.until(() => believes.answer !== null, FINISH_MS);
     this.#trouble.push(
-      `the last drive home: ${why === null ? 'no sign of it' : `${why.reasonCode} ${why.message}`}`,
+      `the last drive home: ${why === null ? 'no sign of it' : `${why.reasonCode} ${why.message}`}; ` +
+        `it is at ${JSON.stringify(world.pose)} and believes ${JSON.stringify(believes.answer?.result?.location)}`,
     );
     return false;
   }

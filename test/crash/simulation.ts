@@ -2,8 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { entryPath } from '../../config/contracts/entry.js';
 import { freePort } from '../../daemon/cli/simulation/free-port.js';
+import { controlSocketPath } from '../../simulator/control/socket-path.js';
 import { askSimulation } from './control-client.js';
 import type { DriveCommand } from './motion.js';
 import { sleep } from './waiting.js';
@@ -13,6 +15,16 @@ export interface SimulationOptions {
   seed: number;
   baseWatchdog: boolean;
 }
+
+/** Of the simulator's view of its world, what matters here. */
+const worldTruth = z.object({
+  pose: z.object({ x: z.number(), y: z.number(), theta: z.number() }),
+  docked: z.boolean(),
+  fan: z.object({ setPointPercent: z.number(), rpm: z.number() }),
+  /** What the base was last told, m/s. */
+  command: z.object({ left: z.number(), right: z.number() }),
+});
+export type WorldTruth = z.infer<typeof worldTruth>;
 
 const START_MS = 30_000;
 const STOP_MS = 15_000;
@@ -105,9 +117,9 @@ export class Simulation {
     await this.#ask({ inject: words });
   }
 
-  async docked(): Promise<boolean> {
-    const world = await this.#ask({ get: 'world' });
-    return typeof world === 'object' && world !== null && 'docked' in world && world.docked === true;
+  /** The truth about the robot. */
+  async world(): Promise<WorldTruth> {
+    return worldTruth.parse(await this.#ask({ get: 'world' }));
   }
 
   /** Ends everything in order; resolves with how it ended. */
@@ -120,7 +132,7 @@ export class Simulation {
   }
 
   #ask(question: object): Promise<unknown> {
-    return askSimulation(join(this.stateDir, 'sim.sock'), question);
+    return askSimulation(controlSocketPath(this.stateDir), question);
   }
 
   async #saysReady(): Promise<boolean> {
