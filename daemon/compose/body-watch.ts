@@ -36,8 +36,9 @@ export class BodyWatch {
   }
 
   /**
-   * The wheels report, the map is in use, and localisation has had its say. A base that answers but has not yet said
-   * whether it stands on its station is not known: ready too early, a first undocking would begin without a place.
+   * The wheels report, the map is in use, and localisation has had its say: of a pose that it was given, on the station
+   * or from before a restart, whether scans confirm it. A base that answers but has not yet said whether it stands on
+   * its station is not known: ready too early, a first undocking would begin without a place.
    */
   get known(): boolean {
     const { amr, map } = this.#deps;
@@ -45,6 +46,7 @@ export class BodyWatch {
     if (state === null || !state.base.connected) return false;
     if (map.bundle === null) return true;
     if (state.base.docked === null) return false;
+    if (state.pose !== null && state.localized === null) return false;
     return state.mapId === map.bundle.id && !this.#asking && this.#wanted(state) === null;
   }
 

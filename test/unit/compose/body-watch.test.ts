@@ -20,6 +20,7 @@ class Body {
   refuses = false;
   mapId: string | null = null;
   localized: boolean | null = null;
+  pose: Pose | null = null;
   docked: boolean | null = true;
   #listener: (event: AmrEvent) => void = () => {};
 
@@ -47,6 +48,7 @@ class Body {
       base,
       mapId: this.mapId,
       localized: this.localized,
+      pose: this.pose,
       action: null,
     } as unknown as RobotState;
   }
@@ -102,6 +104,17 @@ describe('a body that nobody was waiting for', () => {
     body.docked = true;
     await reportsFor(3000);
     expect(body.asked).toEqual(['loadMap /map/map.yaml', 'relocalize 0.5 0.5']);
+    expect(watch.known).toBe(true);
+  });
+
+  it('is not known while nothing has confirmed the place that it takes over from before a restart', async () => {
+    body.docked = false;
+    body.pose = STATION;
+    await reportsFor(1000);
+    expect(watch.known).toBe(false);
+    body.localized = false;
+    expect(watch.known).toBe(true);
+    body.localized = true;
     expect(watch.known).toBe(true);
   });
 
