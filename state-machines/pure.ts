@@ -14,11 +14,6 @@ export interface PureMachine<Context, Event, Effect> {
   next(state: MachineState<Context>, event: Event): { state: MachineState<Context>; effects: Effect[] };
 }
 
-interface EffectAction<Effect> {
-  type: string;
-  params: Effect;
-}
-
 /** Wraps a machine whose only own action is `effect`. */
 export function pureMachine<Context, Event extends { type: string }, Effect>(
   machine: AnyStateMachine,
@@ -31,9 +26,9 @@ export function pureMachine<Context, Event extends { type: string }, Effect>(
     next(state, event) {
       const from = machine.resolveState({ value: state.value, context: state.context });
       const [snapshot, actions] = transition(machine, from, event);
-      const effects = (actions as unknown as EffectAction<Effect>[])
-        .filter((action) => action.type === 'effect')
-        .map((action) => action.params);
+      const effects = actions.flatMap((action: { type: string; params?: unknown }) =>
+        action.type === 'effect' ? [action.params as Effect] : [],
+      );
       return { state: { value: snapshot.value, context: snapshot.context }, effects };
     },
   };
