@@ -40,7 +40,7 @@ class EmbeddedBroker implements SimBroker {
 
   constructor(options: SimBrokerOptions, aedes: Aedes) {
     this.#options = options;
-    this.#wall = options.wall ?? (() => performance.now());
+    this.#wall = options.wall;
     this.#aedes = aedes;
     this.#watch(aedes);
   }

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 export interface SimBrokerOptions {
   /** TCP port on 127.0.0.1; 0 picks a free one; null: in memory only. */
   port: number | null;
-  /** Wall milliseconds, for how long an unanswered delivery counts as on its way; default: the process's. */
-  wall?: () => number;
+  /** Wall milliseconds, for how long an unanswered delivery counts as on its way. */
+  wall: () => number;
 }
 
 export interface SimBroker {

@@ -3,11 +3,11 @@
  * object a line: `{"inject":["person","거실"]}` or `{"get":"world"}`; the answer is one line,
  * `{"ok":true,"message":…}`, `{"ok":true,"result":…}` or `{"ok":false,"error":…}`.
  */
-import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import { chmodSync } from 'node:fs';
+import type { Server, Socket } from 'node:net';
 import { z } from 'zod';
 import { errorText } from '../../config/contracts/errors.js';
+import { closeServer, listenOn, onLines } from '../unix-socket.js';
 
 export interface SimControlOptions {
   socketPath: string;
@@ -34,37 +34,26 @@ export class SimControl {
   }
 
   async start(): Promise<void> {
-    rmSync(this.#options.socketPath, { force: true });
-    const server = createServer((socket) => this.#serve(socket));
-    this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.#options.socketPath, resolve);
-    });
+    this.#server = await listenOn(this.#options.socketPath, (socket) => this.#serve(socket));
     chmodSync(this.#options.socketPath, 0o700);
   }
 
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
-    const server = this.#server;
+    await closeServer(this.#server);
     this.#server = null;
-    if (server !== null) await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 
   #serve(socket: Socket): void {
     this.#sockets.add(socket);
     let unread = 0;
-    socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#sockets.delete(socket));
     socket.on('data', (chunk) => {
       const newline = chunk.lastIndexOf(0x0a);
       unread = newline < 0 ? unread + chunk.length : chunk.length - newline - 1;
       if (unread > MAX_LINE) socket.destroy();
     });
-    const lines = createInterface({ input: socket });
-    // The interface repeats the socket's errors, which end the connection anyway.
-    lines.on('error', () => socket.destroy());
-    lines.on('line', async (line) => {
+    onLines(socket, async (line) => {
       const answer = await this.#answer(line);
       if (socket.writable) socket.write(`${JSON.stringify(answer)}\n`);
     });

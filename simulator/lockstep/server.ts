@@ -2,12 +2,12 @@
  * The simulator's side of a lock-step simulation (see `config/contracts/lockstep.ts`): it owns time, and lets
  * it pass only when every process has nothing left to do and every byte and message sent has arrived.
  */
-import { rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import type { Server, Socket } from 'node:net';
 import { z } from 'zod';
+import type { Clock } from '../../config/contracts/clock.js';
 import type { FromSimulator, ParticipantName, ToSimulator } from '../../config/contracts/lockstep.js';
 import type { PortCounts } from '../../config/contracts/port.js';
+import { closeServer, listenOn, onLines } from '../unix-socket.js';
 
 /** One serial line as the simulator counts it. */
 export interface Line {
@@ -36,10 +36,12 @@ export interface LockstepOptions {
   local: LocalPart;
   /** Robot time, epoch ms, and the mono time it belongs to. */
   time: () => { now: number; mono: number };
-  /** Wall milliseconds; bounds how long a tick may take. */
-  wall: () => number;
+  /** The machine's clock; bounds how long a tick may take. */
+  wall: Clock;
   /** A tick that does not settle within this many wall milliseconds goes on, and is counted. */
   patienceMs?: number;
+  /** A process that does not answer for this many wall milliseconds hangs, and leaves the barrier. */
+  answerMs?: number;
 }
 
 type Idle = Extract<ToSimulator, { t: 'idle' }>;
@@ -72,6 +74,8 @@ interface Baseline {
 }
 
 const SURE = 3;
+/** How long `waitFor` waits before it looks at the time again, wall ms. */
+const LOOK_MS = 50;
 
 class Remote {
   idle: Idle | null = null;
@@ -82,22 +86,26 @@ class Remote {
     readonly name: ParticipantName,
     readonly pid: number,
     readonly socket: Socket,
+    readonly wall: Clock,
+    readonly answerMs: number,
   ) {}
 
   send(message: FromSimulator): void {
     if (this.socket.writable) this.socket.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Sends and waits for the answer; null when the process went away. */
+  /** Sends and waits for the answer; null when the process went away, or hangs and is cut off. */
   ask(message: FromSimulator): Promise<Idle | null> {
     return new Promise((resolve) => {
       const gone = () => done(null);
+      const cancel = this.wall.after(this.answerMs, () => this.socket.destroy());
       const done = (idle: Idle | null) => {
+        cancel();
         this.socket.off('close', gone);
         this.#waiting = null;
         resolve(idle);
       };
-      if (this.socket.destroyed) return resolve(null);
+      if (this.socket.destroyed) return gone();
       this.#waiting = done;
       this.socket.once('close', gone);
       this.send(message);
@@ -126,20 +134,13 @@ export class LockstepServer {
   }
 
   async start(): Promise<void> {
-    rmSync(this.#options.socketPath, { force: true });
-    const server = createServer((socket) => this.#serve(socket));
-    this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.#options.socketPath, resolve);
-    });
+    this.#server = await listenOn(this.#options.socketPath, (socket) => this.#serve(socket));
   }
 
   async stop(): Promise<void> {
     for (const remote of this.#remotes.values()) remote.socket.destroy();
-    const server = this.#server;
+    await closeServer(this.#server);
     this.#server = null;
-    if (server !== null) await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 
   /** Who takes part now. */
@@ -149,10 +150,10 @@ export class LockstepServer {
 
   /** Resolves when every named process has said hello; `false` when `wallMs` ran out first. */
   async waitFor(names: readonly ParticipantName[], wallMs: number): Promise<boolean> {
-    const deadline = this.#options.wall() + wallMs;
+    const deadline = this.#options.wall.mono() + wallMs;
     while (!names.every((name) => this.#remotes.has(name))) {
-      if (this.#options.wall() >= deadline) return false;
-      await this.#arrivalOr(50);
+      if (this.#options.wall.mono() >= deadline) return false;
+      await this.#arrivalOr(LOOK_MS);
     }
     return true;
   }
@@ -184,16 +185,13 @@ export class LockstepServer {
 
   #serve(socket: Socket): void {
     socket.setNoDelay(true);
-    socket.on('error', () => socket.destroy());
     let remote: Remote | null = null;
-    const lines = createInterface({ input: socket });
-    // The interface repeats the socket's errors, which end the connection anyway.
-    lines.on('error', () => socket.destroy());
-    lines.on('line', (line) => {
+    onLines(socket, (line) => {
       const message = parseMessage(line);
       if (message === null) return socket.destroy();
       if (message.t === 'idle') return remote?.answered(message);
-      remote = new Remote(message.name, message.pid, socket);
+      const { wall, answerMs = 30_000 } = this.#options;
+      remote = new Remote(message.name, message.pid, socket, wall, answerMs);
       this.#remotes.set(message.name, remote);
       remote.send({ t: 'welcome', ...this.#options.time() });
       for (const arrived of this.#arrivals) arrived();
@@ -208,13 +206,13 @@ export class LockstepServer {
    * done, because messages through the broker are in no count of the participants.
    */
   async #settle(twice: boolean): Promise<void> {
-    const deadline = this.#options.wall() + (this.#options.patienceMs ?? 5_000);
+    const deadline = this.#options.wall.mono() + (this.#options.patienceMs ?? 5_000);
     let before = twice ? '' : this.#fingerprint();
     for (;;) {
       const missing = this.#missing();
       const fingerprint = this.#fingerprint();
       if (missing === null && fingerprint === before) return;
-      if (this.#options.wall() > deadline) {
+      if (this.#options.wall.mono() > deadline) {
         this.unsettled += 1;
         this.lastUnsettled = missing ?? 'work goes on without end';
         return;
@@ -285,11 +283,11 @@ export class LockstepServer {
   #arrivalOr(wallMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        clearTimeout(timer);
+        cancel();
         this.#arrivals.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, wallMs);
+      const cancel = this.#options.wall.after(wallMs, done);
       this.#arrivals.add(done);
     });
   }

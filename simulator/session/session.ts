@@ -185,7 +185,7 @@ export class SimSession {
           activity: () => this.#activity(),
         },
         time: () => ({ now: clock.now(), mono: clock.mono() }),
-        wall: () => options.wall.mono(),
+        wall: options.wall,
       });
       await this.#lockstep.start();
     }

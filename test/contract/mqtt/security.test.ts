@@ -132,7 +132,7 @@ describe.skipIf(!hasTools)('how the robot proves who it is, and checks who the b
   });
 
   it('WebSockets', async () => {
-    const embedded = await createSimBroker({ port: null });
+    const embedded = await createSimBroker({ port: null, wall: () => performance.now() });
     await embedded.start();
     const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
     server.on('connection', (socket) => {

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SystemClock } from '../../../config/contracts/clock.js';
 import { settle } from '../../../config/contracts/sim-clock.js';
 import { LockstepParticipant, type ParticipantSources } from '../../../drivers/lockstep/participant.js';
 import { type Line, LockstepServer } from '../../../simulator/lockstep/server.js';
@@ -53,7 +55,7 @@ describe('a participant of a lock-step simulation', () => {
       lines: [base.line],
       local: { advance: async () => {}, busy: () => 0, activity: () => 0 },
       time: () => ({ now: START + mono, mono }),
-      wall: () => performance.now(),
+      wall: new SystemClock(),
       patienceMs: 1000,
     });
     await server.start();
@@ -130,6 +132,26 @@ describe('a participant of a lock-step simulation', () => {
     await tick(50);
     expect(performance.now() - began).toBeGreaterThan(50);
     expect(server.unsettled).toBe(0);
+  });
+
+  it('is not waited for any more when it hangs', async () => {
+    const socketPath = join(folder, 'impatient.sock');
+    const impatient = new LockstepServer({
+      socketPath,
+      lines: [],
+      local: { advance: async () => {}, busy: () => 0, activity: () => 0 },
+      time: () => ({ now: START, mono: 0 }),
+      wall: new SystemClock(),
+      answerMs: 100,
+    });
+    await impatient.start();
+    const hung = connect(socketPath);
+    hung.write(`${JSON.stringify({ t: 'hello', name: 'daemon', pid: 2 })}\n`);
+    hung.resume();
+    expect(await impatient.waitFor(['daemon'], 5000)).toBe(true);
+    await impatient.advance(50);
+    expect(impatient.present()).toEqual([]);
+    await impatient.stop();
   });
 
   it('counts as busy until it has been put together', async () => {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { SystemClock } from '../../../config/contracts/clock.js';
 import { entryPath } from '../../../config/contracts/entry.js';
 import { LOCKSTEP_ENV } from '../../../config/contracts/lockstep.js';
 import { createDevices, type Devices } from '../../../simulator/devices/index.js';
@@ -36,7 +37,7 @@ class Simulation {
       lines: Object.values(this.#ports.ends),
       local: { advance: async () => {}, busy: () => 0, activity: () => 0 },
       time: () => ({ now: 1_790_000_000_000 + this.#mono, mono: this.#mono }),
-      wall: () => performance.now(),
+      wall: new SystemClock(),
     });
     const port = (name: 'base' | 'lidar', baud_rate: number) => ({
       kind: 'serial',
