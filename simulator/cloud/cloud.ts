@@ -4,7 +4,7 @@ import { type CommandResponse, commandResponseSchema } from '../../config/contra
 import { statusSchema } from '../../config/contracts/wire/events.js';
 import { CommandWriter } from './commands.js';
 import { BrokerConnection } from './connection.js';
-import { EventConsumer, isOrderedTopic, isTerminal } from './consumer.js';
+import { EventConsumer, isOrderedTopic, isWorkflowEnd } from './consumer.js';
 import { describeEvent, describeResponse } from './describe.js';
 import { planGoal } from './planner.js';
 import { type PlannerContext, plannerContextSchema } from './rooms.js';
@@ -189,7 +189,7 @@ class CloudClient implements SimCloud {
     }
     this.#note(describeEvent(event));
     for (const listener of this.#eventListeners) listener(event);
-    if (event.taskId === null && event.workflowId !== null && isTerminal(event)) {
+    if (isWorkflowEnd(event) && event.workflowId !== null) {
       this.#endings.get(event.workflowId)?.resolve(event);
     }
   }

@@ -115,7 +115,9 @@ export class EventConsumer {
 
   #judgeTerminal(event: ReceivedEvent): void {
     if (!TERMINAL.includes(event.event)) return;
-    const id = event.taskId ?? event.workflowId;
+    const { taskId, workflowId, stepId } = event;
+    // A step that fails before it has a task says so under its workflow and its own id.
+    const id = taskId ?? (stepId === null ? workflowId : `${workflowId}:${stepId}`);
     if (id === null) return;
     const before = this.#ended.get(id);
     if (before !== undefined)
@@ -138,8 +140,9 @@ export function isOrderedTopic(topic: string): boolean {
   return ORDERED_TOPICS.includes(topic);
 }
 
-export function isTerminal(event: ReceivedEvent): boolean {
-  return TERMINAL.includes(event.event);
+/** The end of a workflow itself, not of one of its steps. */
+export function isWorkflowEnd({ event, taskId, stepId, workflowId }: ReceivedEvent): boolean {
+  return TERMINAL.includes(event) && taskId === null && stepId === null && workflowId !== null;
 }
 
 function newEpoch(seq: number): Epoch {

@@ -14,6 +14,7 @@ import { loadConfig, profilePath } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
 import { inMemory } from '../../daemon/cli/simulation/in-memory.js';
 import { createDaemon, type Daemon } from '../../daemon/main.js';
+import { isWorkflowEnd } from '../../simulator/cloud/consumer.js';
 import type { PushedWorkflow, ReceivedEvent, SimCloud } from '../../simulator/cloud/types.js';
 import { TICK_MS } from '../../simulator/session/pace.js';
 import { SimSession } from '../../simulator/session/session.js';
@@ -175,7 +176,7 @@ export class Home {
     const terminal = ['COMPLETED', 'FAILED', 'CANCELLED'];
     return (
       this.#events.find(
-        (e) => terminal.includes(e.event) && (e.taskId === id || (e.taskId === null && e.workflowId === id)),
+        (e) => terminal.includes(e.event) && (e.taskId === id || (isWorkflowEnd(e) && e.workflowId === id)),
       ) ?? null
     );
   }

@@ -174,5 +174,7 @@ export class Witness {
 
 function isEndOf(id: string, event: SeenEvent): boolean {
   if (!TERMINAL.includes(event.event)) return false;
-  return event.task_id === id || (event.task_id === null && event.workflow_id === id);
+  return (
+    event.task_id === id || (event.task_id === null && event.step_id === null && event.workflow_id === id)
+  );
 }

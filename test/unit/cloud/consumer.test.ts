@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { EventConsumer } from '../../../simulator/cloud/consumer.js';
+import { EventConsumer, isWorkflowEnd } from '../../../simulator/cloud/consumer.js';
 
 const event = (seq: number, change: Record<string, unknown> = {}) => ({
   contract_version: 'device-task-event.v1',
@@ -92,6 +92,19 @@ describe("the simulated cloud's consumer", () => {
       'key_conflict',
       'key_conflict',
     ]);
+  });
+
+  it('does not take the failure of a step that never had a task for the end of its workflow', () => {
+    const failed = {
+      event: 'FAILED',
+      task_id: null,
+      workflow_id: 'wf-1',
+      reason_code: 'STATE_CONDITION_FAILED',
+    };
+    const step = accept(event(1, { ...failed, step_id: 's1', idempotency_key: 'wf-1:s1:FAILED:1' }));
+    const own = accept(event(2, { ...failed, step_id: null, idempotency_key: 'wf-1:FAILED:1' }));
+    expect(consumer.report().problems).toEqual([]);
+    expect([step, own].map((one) => one !== null && isWorkflowEnd(one))).toEqual([false, true]);
   });
 
   it('complains about a second terminal event of a task', () => {
