@@ -1,6 +1,6 @@
 // Types, lint and format, direction of imports, cycles, and the length of files. Exit code 1 on any finding.
 import { spawnSync } from 'node:child_process';
-import { cycles, readGraph, strangeFolders, wrongDirections } from './imports.mjs';
+import { cycles, longFiles, readGraph, strangeFolders, wrongDirections } from './imports.mjs';
 
 let failed = false;
 const run = (title, command, args) => {
@@ -22,6 +22,7 @@ report(
   'import cycles',
   cycles(graph).map((c) => c.join(' → ')),
 );
+report('length of files', longFiles(graph));
 report(
   'top-level folders',
   strangeFolders().map((f) => `${f}/ does not belong at the top level`),

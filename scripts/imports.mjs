@@ -4,6 +4,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
+/** Lines of one file, in the product. */
+const LONGEST = 450;
+
 export const FOLDERS = ['config', 'daemon', 'drivers', 'executors', 'simulator', 'state-machines', 'test'];
 
 const MAY_IMPORT = {
@@ -86,6 +89,15 @@ export function readGraph(root = '.') {
   };
   for (const folder of FOLDERS) walk(folder);
   return graph;
+}
+
+/** Product files so long that they hold more than one thing. */
+export function longFiles(graph, root = '.') {
+  return [...graph.keys()]
+    .filter((file) => !file.startsWith('test/'))
+    .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
+    .filter(({ lines }) => lines > LONGEST)
+    .map(({ file, lines }) => `${file} has ${lines} lines: at most ${LONGEST}, and seldom more than 400`);
 }
 
 /** Folders at the top that do not belong there. */
