@@ -46,7 +46,7 @@ const cardSchema = z.strictObject({
 });
 export type Card = z.infer<typeof cardSchema>;
 
-export const BINDING_VERSION = 'deviceagent-cloud-runtime-binding.v1';
+const BINDING_VERSION = 'deviceagent-cloud-runtime-binding.v1';
 
 const manifestSchema = z.strictObject({
   contract_version: z.literal(BINDING_VERSION),

@@ -26,7 +26,7 @@ export interface BodyFacts {
   conditions: SafetyCondition[];
 }
 
-export const UNKNOWN_BODY: BodyFacts = {
+const UNKNOWN_BODY: BodyFacts = {
   at: null,
   fresh: false,
   pose: null,

@@ -14,7 +14,7 @@ const bandSchema = z
   .tuple([z.number().nonnegative(), z.number().nonnegative(), z.number().nonnegative()])
   .refine(([a, b, c]) => a < b && b < c, 'the three limits must rise');
 
-export const airBandsSchema = z.strictObject({
+const airBandsSchema = z.strictObject({
   /** µg/m³ */
   pm2_5: bandSchema.default([15, 35, 75]),
   /** µg/m³ */

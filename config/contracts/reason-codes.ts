@@ -33,7 +33,7 @@ export const TASK_REASONS = [
 ] as const;
 
 /** Reasons that stand only in a rejection, never in a task event. */
-export const REJECTION_REASONS = [
+const REJECTION_REASONS = [
   'MALFORMED',
   'PAYLOAD_TOO_LARGE',
   'UNKNOWN_METHOD',

@@ -9,7 +9,7 @@ export type Channel = 'unix' | 'tcp';
  * What a caller may do. `read`: look. `control`: submit, cancel, press the e-stop. `person`: what only somebody
  * at the robot may do, such as releasing the e-stop. `public` needs no authentication at all.
  */
-export const SCOPES = ['public', 'read', 'control', 'person'] as const;
+const SCOPES = ['public', 'read', 'control', 'person'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Who asks, as established by the channel and the credential; never taken from a body. */

@@ -4,7 +4,7 @@ import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
  * The least wall time that counts as silence. The network lives in real time even when the robot's clock runs
  * many times faster; without this floor a fast simulation would take an answer on its way for a dead link.
  */
-export const WALL_FLOOR_MS = 2000;
+const WALL_FLOOR_MS = 2000;
 
 /**
  * Notices that something awaited makes no progress: calls `onStalled` when `limitMs` of robot time, and at least

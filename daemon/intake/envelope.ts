@@ -13,7 +13,7 @@ import {
 import type { JsonObject } from './read-payload.js';
 
 /** Below the device's root. */
-export const RESPONSE_TOPIC = 'command/response';
+const RESPONSE_TOPIC = 'command/response';
 const RESPONSE_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** What can be said of a message without trusting it. */

@@ -3,7 +3,7 @@ import { Refusal, shown } from '../../config/contracts/errors.js';
 import { repeatedKey } from './repeated-key.js';
 import { type Scan, scanPayload } from './scan.js';
 
-export const MAX_PAYLOAD_BYTES = 256 * 1024;
+const MAX_PAYLOAD_BYTES = 256 * 1024;
 export const MAX_DEPTH = 32;
 
 export type JsonObject = Record<string, unknown>;

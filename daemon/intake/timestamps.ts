@@ -4,9 +4,9 @@ import { Refusal, shown } from '../../config/contracts/errors.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** A command may be valid for no longer than this. */
-export const MAX_EXPIRY_MS = 7 * DAY_MS;
+const MAX_EXPIRY_MS = 7 * DAY_MS;
 /** How long an answered `command_id` is remembered past the time at which it could still be accepted. */
-export const REMEMBER_MS = DAY_MS;
+const REMEMBER_MS = DAY_MS;
 
 const RFC3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
@@ -15,7 +15,7 @@ const RFC3339 =
  * RFC 3339 §5.6: date, time with seconds, and an offset. Null for anything else: no offset, a day that does not
  * exist, a leap second (no clock of ours can compare one).
  */
-export function parseTimestamp(text: string): number | null {
+function parseTimestamp(text: string): number | null {
   const match = RFC3339.exec(text);
   if (match === null) return null;
   const [year, month, day, hour, minute, second] = match.slice(1).map(Number);

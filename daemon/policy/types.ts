@@ -8,7 +8,7 @@ import type { MethodSpec } from '../../executors/method.js';
 const methods = z.array(z.string().min(1).max(64));
 
 /** What one source may ask for. A number is a cap that lowers, a list is an allowlist that refuses. */
-export const sourceRulesSchema = z.strictObject({
+const sourceRulesSchema = z.strictObject({
   max_priority: z.int().min(0).max(100),
   max_timeout_ms: z.int().min(1).max(3_600_000),
   preempt_policies: z.array(z.enum(['NONE', 'PREEMPT_LOWER', 'PREEMPT_SAME_QUEUE'])),

@@ -10,9 +10,9 @@ const ANSWERED = 2;
 const SIZE = 3;
 
 /** Without progress for longer than this the thread falls silent, ms. */
-export const PROGRESS_LIMIT_MS = 200;
+const PROGRESS_LIMIT_MS = 200;
 /** A commit excuses missing progress for this long and no longer, ms. */
-export const COMMIT_EXCUSE_MS = 2000;
+const COMMIT_EXCUSE_MS = 2000;
 
 /** Around a commit of the store: it holds up the main loop without anything being wrong. */
 export interface CommitWatch {

@@ -72,11 +72,11 @@ export function admit(
   return { spec, params: parsed };
 }
 
-export function timeoutOf(spec: MethodSpec, params: unknown): number {
+function timeoutOf(spec: MethodSpec, params: unknown): number {
   return typeof spec.timeoutMs === 'function' ? spec.timeoutMs(params) : spec.timeoutMs;
 }
 
-export function defaultQueueKey(spec: MethodSpec): string {
+function defaultQueueKey(spec: MethodSpec): string {
   return spec.resources[0]?.resource ?? spec.name;
 }
 

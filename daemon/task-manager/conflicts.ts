@@ -27,7 +27,7 @@ export interface Blocker {
 const EXCLUSIVE_SESSIONS: readonly Resource[] = ['security_session', 'live_view', 'vital_sign'];
 
 /** What stands in the way of `task` when `running` are at it. Dry runs take nothing and are never asked. */
-export function blockersOf(task: Contender, running: Iterable<Contender>): Blocker[] {
+function blockersOf(task: Contender, running: Iterable<Contender>): Blocker[] {
   const blockers: Blocker[] = [];
   for (const other of running) {
     const blocker = conflict(task, other);
@@ -82,7 +82,7 @@ function isDriving(task: Contender): boolean {
 }
 
 /** Whether `task` may stop `blocker` to take its place. */
-export function mayPreempt(task: Contender, { task: other, givesWay }: Blocker): boolean {
+function mayPreempt(task: Contender, { task: other, givesWay }: Blocker): boolean {
   if (!other.cancellable) return false;
   if (givesWay) return true;
   if (task.preemptPolicy === 'PREEMPT_LOWER') return other.priority < task.priority;

@@ -6,7 +6,7 @@ import { classifyThrown, type RunResult } from './lifecycle.js';
 import type { Stopping, TaskStage } from './task.js';
 
 /** What a `run` finds in its signal's `reason`. */
-export class StopRequested extends Error {
+class StopRequested extends Error {
   override readonly name = 'StopRequested';
   constructor(readonly why: string) {
     super(`asked to stop: ${why}`);

@@ -41,7 +41,7 @@ export interface MotionLoopOptions {
   onStopFailed: () => void;
 }
 
-export const CONTROL_PERIOD_MS = 50;
+const CONTROL_PERIOD_MS = 50;
 /** Wheels told to stand still must do so within this time, ms; otherwise the drive is cut. */
 const STOP_CONFIRM_MS = 1000;
 /** A standstill that nobody confirms is repeated in every cycle for this long, then once a second, ms. */

@@ -89,7 +89,7 @@ export function startCleaning(services: Services): MethodSpec {
 }
 
 /** The room the robot stands in, where it knows. */
-export function areaNow(services: Services): string | null {
+function areaNow(services: Services): string | null {
   const { pose, localized } = factsNow(services, services.clock.now());
   return pose === null || localized !== true ? null : (services.rooms()?.roomAt(pose)?.id ?? null);
 }

@@ -5,7 +5,7 @@ import type { Misbehaviour } from './types.js';
 
 const HOUR_MS = 3_600_000;
 
-export const WELL_BEHAVED: Misbehaviour = {
+const WELL_BEHAVED: Misbehaviour = {
   repeatCommands: false,
   staleTimestamps: false,
   reuseIds: false,

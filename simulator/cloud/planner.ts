@@ -24,7 +24,7 @@ interface Stop {
   purify: boolean;
 }
 
-export class PlanError extends Error {
+class PlanError extends Error {
   override readonly name = 'PlanError';
 }
 

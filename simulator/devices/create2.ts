@@ -33,7 +33,7 @@ const TRICKLE = 3;
 const TRICKLE_FROM = 99.5;
 
 /** Bits of the buttons packet. */
-export const BUTTONS = {
+const BUTTONS = {
   clean: 1,
   spot: 2,
   dock: 4,

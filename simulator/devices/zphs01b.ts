@@ -10,7 +10,7 @@ import type { World } from '../world/world.js';
 import { Line } from './line.js';
 
 const BAUD = 9600;
-export const ZPHS01B_ANSWER_BYTES = 26;
+const ZPHS01B_ANSWER_BYTES = 26;
 const QUERY = [0xff, 0x01, 0x86, 0x00, 0x00, 0x00, 0x00, 0x00, 0x79] as const;
 /** Time to answer, ms. */
 const ANSWER_AFTER = 15;

@@ -41,7 +41,7 @@ export interface Side<T> {
 }
 
 /** Bearings of the cliff sensors from forward, rad, counter-clockwise, on a circle of `CLIFF_REACH` metres. */
-export const CLIFF_SENSORS = { left: 1.05, frontLeft: 0.26, frontRight: -0.26, right: -1.05 } as const;
+const CLIFF_SENSORS = { left: 1.05, frontLeft: 0.26, frontRight: -0.26, right: -1.05 } as const;
 export type CliffSensor = keyof typeof CLIFF_SENSORS;
 const CLIFF_REACH = 0.155;
 

@@ -9,7 +9,7 @@ import { World, type WorldOptions } from './world.js';
 import { parseWorldFile, WorldFileError } from './world-file.js';
 
 /** The home that comes with the simulator. */
-export const DEFAULT_WORLD_FILE = fileURLToPath(new URL('../worlds/two-bedroom.yaml', import.meta.url));
+const DEFAULT_WORLD_FILE = fileURLToPath(new URL('../worlds/two-bedroom.yaml', import.meta.url));
 
 /** The world of a file. Throws `WorldFileError` with one sentence naming the file, the field and what is allowed. */
 export function createWorld(worldFile: string = DEFAULT_WORLD_FILE, options: WorldOptions = {}): World {

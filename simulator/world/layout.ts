@@ -17,8 +17,8 @@ export const ROBOT = {
 } as const;
 
 /** The home base: a box this wide on the wall, this deep; the robot's front touches it when docked. */
-export const DOCK_DEPTH = 0.06;
-export const DOCK_WIDTH = 0.2;
+const DOCK_DEPTH = 0.06;
+const DOCK_WIDTH = 0.2;
 
 export interface Room {
   id: string;

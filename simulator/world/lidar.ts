@@ -5,7 +5,7 @@ import type { Layout } from './layout.js';
 import type { Random } from './random.js';
 
 /** Metres. */
-export const LIDAR_MIN = 0.03;
+const LIDAR_MIN = 0.03;
 export const LIDAR_MAX = 12;
 /** Noise: constant part, m, and part that grows with the range. */
 const NOISE = 0.006;

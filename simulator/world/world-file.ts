@@ -82,7 +82,7 @@ const personSchema = z.strictObject({
   speed: positive.max(2).default(0.6),
 });
 
-export const worldFileSchema = z.strictObject({
+const worldFileSchema = z.strictObject({
   version: z.literal(1),
   name: z.string().min(1).max(80),
   wall_thickness: positive.max(0.5).default(0.1),

@@ -47,7 +47,7 @@ export function jobOf(context: CleaningContext): CleaningJob {
 }
 
 /** `auto` follows the air: quiet while it is good, harder the worse it is, its own set-point otherwise. */
-export function percentFor(mode: CleaningMode, air: AirSample | null, settings: MachineSettings): number {
+function percentFor(mode: CleaningMode, air: AirSample | null, settings: MachineSettings): number {
   const { percent } = settings.cleaning;
   if (mode !== 'auto' || air === null || !air.usable) return percent[mode];
   switch (air.grade) {

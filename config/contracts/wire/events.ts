@@ -5,7 +5,7 @@ import { TASK_REASONS } from '../reason-codes.js';
 export const SOURCES = ['VOICE', 'CLOUD', 'APP', 'SCHEDULE', 'PROACTIVE', 'SUPERVISOR', 'LOCAL'] as const;
 export type Source = (typeof SOURCES)[number];
 
-export const TASK_EVENTS = [
+const TASK_EVENTS = [
   'STARTED',
   'PROGRESS',
   'COMPLETED',

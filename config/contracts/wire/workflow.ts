@@ -7,7 +7,7 @@ const id = z
 
 export const MAX_STEPS = 64;
 
-export const failurePolicySchema = z.enum(['ABORT', 'CONTINUE', 'RETRY', 'COMPENSATE', 'REPLAN']);
+const failurePolicySchema = z.enum(['ABORT', 'CONTINUE', 'RETRY', 'COMPENSATE', 'REPLAN']);
 
 export const workflowStepSchema = z.strictObject({
   step_id: id.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'a step id is an identifier, because conditions name it'),

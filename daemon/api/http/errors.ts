@@ -70,7 +70,7 @@ const STATUS: Readonly<Record<ReasonCode, number>> = {
   TIMEOUT: 504,
 };
 
-export function statusOf(code: ReasonCode): number {
+function statusOf(code: ReasonCode): number {
   return STATUS[code];
 }
 

@@ -14,7 +14,7 @@ export const ACCEPTED: RouteResponse = {
 };
 
 /** The headers that belong to a command; documented once in the OpenAPI document. */
-export const IDEMPOTENCY_KEY = 'idempotency-key';
+const IDEMPOTENCY_KEY = 'idempotency-key';
 
 type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller' | 'services' | 'header'>;
 

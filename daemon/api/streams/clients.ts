@@ -4,7 +4,7 @@ import type { ApiCounters } from '../counters.js';
 import type { Caller } from '../types.js';
 import { OPEN, type StreamSocket } from './socket.js';
 
-export const MAX_STREAM_CLIENTS = 32;
+const MAX_STREAM_CLIENTS = 32;
 const PING_EVERY_MS = 20_000;
 
 /** RFC 6455 close codes; 4401 is ours. */

@@ -45,11 +45,11 @@ export function submitTask(command: TaskCommand, principal: Principal, deps: Int
 }
 
 /** A task without metadata, or that asks not to be managed, takes the compatibility path. */
-export function isLegacy(command: TaskCommand): boolean {
+function isLegacy(command: TaskCommand): boolean {
   return command.kind === 'legacy' || command.task === undefined || command.task.managed === false;
 }
 
-export function requireMethod(name: string, field: string, methods: readonly MethodSpec[]): MethodSpec {
+function requireMethod(name: string, field: string, methods: readonly MethodSpec[]): MethodSpec {
   const spec = methods.find((method) => method.name === name);
   if (spec !== undefined) return spec;
   throw new Refusal(

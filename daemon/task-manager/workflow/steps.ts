@@ -329,7 +329,7 @@ export function planOf(workflow: Workflow, stepId: string): StepPlan {
   return plan;
 }
 
-export function stepIn(workflow: Workflow, stepId: string): StepStatus {
+function stepIn(workflow: Workflow, stepId: string): StepStatus {
   const step = workflow.steps.get(stepId);
   if (step === undefined) throw new Error(`workflow ${workflow.row.workflowId} has no step ${stepId}`);
   return step;

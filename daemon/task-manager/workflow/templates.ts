@@ -27,7 +27,7 @@ export function templatesIn(value: unknown, field = ''): TemplateUse[] {
  * Puts outputs in. A string that is one template becomes the value itself, with its type; inside other text it
  * becomes text. Throws `MissingOutput` naming what is not there.
  */
-export function render(value: unknown, outputs: ReadonlyMap<string, unknown>): unknown {
+function render(value: unknown, outputs: ReadonlyMap<string, unknown>): unknown {
   if (typeof value === 'string') return renderText(value, outputs);
   if (Array.isArray(value)) return value.map((item) => render(item, outputs));
   if (typeof value !== 'object' || value === null) return value;

@@ -32,7 +32,7 @@ export type BackwardStep =
   | { state: 'done'; done: number }
   | { state: 'failed'; output: ControlOutput };
 
-export class BackwardDrive {
+class BackwardDrive {
   readonly #params: BackwardParams;
   readonly #progress = new ProgressChecker();
   #from: number | null = null;

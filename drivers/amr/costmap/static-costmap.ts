@@ -22,7 +22,7 @@ const STATION_HALF_WIDTH = 0.15;
 const STATION_DEPTH = 0.08;
 
 /** Distances are kept up to here, metres: nothing asks for more. */
-export const MAX_DISTANCE = 2;
+const MAX_DISTANCE = 2;
 
 /** The costs that follow from the map and its areas alone. Built once per map (about 0.1 µs a cell). */
 export class StaticCostmap implements PlanningMap {

@@ -68,7 +68,7 @@ function listed(entries: readonly Entry[]): string {
 }
 
 /** How names are compared: composed form, no outer or repeated white space, no case. */
-export function comparable(text: string): string {
+function comparable(text: string): string {
   return text.normalize('NFC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 

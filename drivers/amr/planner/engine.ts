@@ -105,7 +105,7 @@ function withHeadings(points: readonly Point[], from: Pose, goal: Pose): Pose[] 
   });
 }
 
-export function pathLength(path: readonly Point[]): number {
+function pathLength(path: readonly Point[]): number {
   let length = 0;
   for (const [i, b] of path.entries()) {
     const a = path[i - 1];

@@ -3,7 +3,7 @@
  * Application Protocol Specification V1.1b3 and MODBUS over Serial Line V1.02; see docs/protocols/modbus-fan.md.
  */
 
-export const FUNCTION = {
+const FUNCTION = {
   readHolding: 0x03,
   readInput: 0x04,
   writeSingle: 0x06,

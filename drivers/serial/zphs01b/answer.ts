@@ -33,7 +33,7 @@ export interface Zphs01bAnswer {
 }
 
 /** Added to a temperature in tenths of a degree by the module: 435 in most manuals, 500 in others. */
-export const TEMPERATURE_OFFSET = 435;
+const TEMPERATURE_OFFSET = 435;
 
 /** Two's complement of the sum of all bytes between the first and the last. */
 export function checksum(frame: Uint8Array, at = 0, length = frame.length): number {
