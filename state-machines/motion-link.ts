@@ -10,7 +10,7 @@ import type {
 import type { Clock } from '../config/contracts/clock.js';
 import { errorText, isRefusal } from '../config/contracts/errors.js';
 import type { Point } from '../config/contracts/geometry.js';
-import { TASK_REASONS, type TaskReason } from '../config/contracts/reason-codes.js';
+import { isTaskReason, type TaskReason } from '../config/contracts/reason-codes.js';
 import { type BodyFacts, bodyFacts } from './body.js';
 
 /** What a motion machine hears from the driver. */
@@ -120,6 +120,6 @@ function motionEventOf(update: ActionUpdate): MotionEvent {
 /** Reason and message of a driver's rejection; anything that is not a refusal counts as a hardware fault. */
 export function rejectionOf(error: unknown): { reason: TaskReason; message: string } {
   const message = errorText(error);
-  const reason = isRefusal(error) ? TASK_REASONS.find((known) => known === error.reason) : undefined;
-  return { reason: reason ?? 'HARDWARE_FAULT', message };
+  const reason = isRefusal(error) && isTaskReason(error.reason) ? error.reason : 'HARDWARE_FAULT';
+  return { reason, message };
 }

@@ -50,3 +50,8 @@ const REJECTION_REASONS = [
 export type TaskReason = (typeof TASK_REASONS)[number];
 export type ReasonCode = TaskReason | (typeof REJECTION_REASONS)[number];
 export const REASON_CODES: readonly ReasonCode[] = [...TASK_REASONS, ...REJECTION_REASONS];
+
+/** Whether a reason can end a task, and does not only refuse a request. */
+export function isTaskReason(reason: string): reason is TaskReason {
+  return (TASK_REASONS as readonly string[]).includes(reason);
+}

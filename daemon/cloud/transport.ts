@@ -7,7 +7,7 @@ import type { CloudOptions } from './types.js';
 
 const DEFAULT_PORTS: Record<string, number> = { 'mqtt:': 1883, 'mqtts:': 8883 };
 
-/** Seconds of silence after which the kernel probes the peer; a second net under MQTT's own keepalive. */
+/** Milliseconds of silence after which the kernel probes the peer; a second net under MQTT's own keepalive. */
 const TCP_KEEPALIVE_MS = 30_000;
 
 /** The stream is returned at once; failure to connect arrives as its `error` and `close`. */

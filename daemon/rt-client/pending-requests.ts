@@ -2,7 +2,7 @@
 import type { PlanResult } from '../../config/contracts/amr.js';
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
 import { Refusal, TaskFailure } from '../../config/contracts/errors.js';
-import { type ReasonCode, TASK_REASONS, type TaskReason } from '../../config/contracts/reason-codes.js';
+import { isTaskReason, type ReasonCode } from '../../config/contracts/reason-codes.js';
 import type { RtToDaemon } from '../../config/contracts/rt-protocol.js';
 
 export type RtResponse = Extract<RtToDaemon, { t: 'response' }>;
@@ -82,8 +82,4 @@ export class PendingRequests {
 /** Reasons that can end a task come as `TaskFailure`, the others as plain refusals. */
 function refusal(reason: ReasonCode, message: string): Refusal {
   return isTaskReason(reason) ? new TaskFailure(reason, message) : new Refusal(reason, message);
-}
-
-function isTaskReason(reason: ReasonCode): reason is TaskReason {
-  return TASK_REASONS.some((known) => known === reason);
 }

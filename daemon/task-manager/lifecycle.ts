@@ -1,6 +1,6 @@
 /** The states of a task and what may follow what; and how a task ends, given how its `run` did. Pure. */
 import { Refusal, TaskFailure } from '../../config/contracts/errors.js';
-import { TASK_REASONS, type TaskReason } from '../../config/contracts/reason-codes.js';
+import { isTaskReason, type TaskReason } from '../../config/contracts/reason-codes.js';
 import { type Completion, type MethodSpec, StoppedWithProof } from '../../executors/method.js';
 import { defectMessage } from './defects.js';
 import type { Outcome, Stopping } from './task.js';
@@ -132,10 +132,6 @@ const NOT_RETRYABLE: ReadonlySet<TaskReason> = new Set<TaskReason>([
 
 export function isRetryable(reason: TaskReason): boolean {
   return !NOT_RETRYABLE.has(reason);
-}
-
-export function isTaskReason(reason: string): reason is TaskReason {
-  return (TASK_REASONS as readonly string[]).includes(reason);
 }
 
 export function failure(

@@ -8,6 +8,8 @@ import type { ApiClient } from './api-client.js';
 
 /** How long a daemon may be away before following gives up. */
 const GIVE_UP_MS = 120_000;
+/** How long a daemon that was reached may take to open the stream. */
+const HANDSHAKE_MS = 10_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2000;
 
@@ -114,6 +116,7 @@ class Connection {
     const socket = new WebSocket(`ws://localhost/api/events/stream${query}`, {
       createConnection: () => connect({ path: client.socket }),
       perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
     });
     return new Promise((resolve, reject) => {
       const connection = new Connection(socket, signal);
