@@ -31,13 +31,18 @@ export interface FollowFrom {
   since: number | null;
 }
 
+export interface Following extends AsyncIterable<Followed> {
+  /** Closes the connection, also one that nobody has read from: an open one keeps the process alive. */
+  close(): void;
+}
+
 /**
  * Resolves once the stream stands, so that nothing that happens afterwards is missed. Rejects with a `CliError`
  * when no daemon answers.
  */
-export async function follow(parts: FollowParts, { since }: FollowFrom): Promise<AsyncGenerator<Followed>> {
+export async function follow(parts: FollowParts, { since }: FollowFrom): Promise<Following> {
   const first = await Connection.open(parts, since);
-  return messages(parts, first, since);
+  return { [Symbol.asyncIterator]: () => messages(parts, first, since), close: () => first.close() };
 }
 
 async function* messages(

@@ -1,7 +1,7 @@
 /** Waiting for the end of a task or a workflow: progress on standard error, the exit code by the result. */
 import type { TaskView, WorkflowView } from '../../views.js';
 import type { Cli } from '../cli.js';
-import { type Followed, follow } from '../client/event-follower.js';
+import { type Followed, type Following, follow } from '../client/event-follower.js';
 import { clockTime, facts, reason } from '../format.js';
 import { EXIT } from '../io.js';
 import { createTerminal, type Terminal } from '../simulation/terminal.js';
@@ -35,14 +35,14 @@ export async function submitAndWait(cli: Cli, submit: () => Promise<Target>): Pr
     return ended.state === 'COMPLETED' ? EXIT.ok : EXIT.failed;
   } finally {
     terminal.live('');
-    await stream.return(undefined);
+    stream.close();
   }
 }
 
 /** Null when the person would not wait any longer. */
 async function untilEnd(
   cli: Cli,
-  stream: AsyncGenerator<Followed>,
+  stream: Following,
   target: Target,
   terminal: Terminal,
 ): Promise<Ended | null> {

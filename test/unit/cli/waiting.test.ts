@@ -72,6 +72,7 @@ describe('task submit --wait', () => {
     const ran = await terminal.done;
     expect(ran.code).toBe(0);
     expect(JSON.parse(ran.out)).toMatchObject({ task_id: 't-1', state: 'COMPLETED', evidence: EVIDENCE });
+    await vi.waitUntil(() => served.runtime.taskEvents.size === 0);
   });
 
   it('goes on through a restart of the daemon', async () => {
