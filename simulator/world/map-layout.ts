@@ -14,20 +14,10 @@ import {
   type Room,
   type SurveyedMap,
 } from './layout.js';
+import { CEILING, OUTDOOR } from './ordinary-home.js';
 import type { AreasFile } from './ros-map.js';
 import { SegmentField } from './segment-field.js';
 
-const CEILING = 2.3;
-const OUTDOOR = {
-  pm1_0: 9,
-  pm2_5: 14,
-  pm10: 26,
-  co2: 420,
-  voc: 0.1,
-  hcho: 0.005,
-  temperature: 12,
-  humidity: 55,
-};
 const INDOOR = { ...OUTDOOR, co2: 620, voc: 0.4, hcho: 0.012, temperature: 23, humidity: 45 };
 const OCCUPIED_FROM = 65;
 

@@ -5,6 +5,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { describeZodError, errorText } from '../../config/contracts/errors.js';
+import { CEILING, OUTDOOR } from './ordinary-home.js';
 
 const finite = z.number();
 const positive = z.number().positive();
@@ -23,16 +24,6 @@ const airSchema = z.strictObject({
   temperature: finite.min(-20).max(60),
   humidity: finite.min(0).max(100),
 });
-const OUTDOOR = {
-  pm1_0: 9,
-  pm2_5: 14,
-  pm10: 26,
-  co2: 420,
-  voc: 0.1,
-  hcho: 0.005,
-  temperature: 12,
-  humidity: 55,
-};
 
 const roomSchema = z.strictObject({
   id: idSchema,
@@ -108,7 +99,7 @@ const worldFileSchema = z.strictObject({
   /** The home base: `at` is where its back touches the wall, `facing` points into the room. */
   dock: z.strictObject({ at: pointSchema, facing: finite }).nullable().default(null),
   start: z.union([z.literal('docked'), poseSchema], 'docked, or a pose [x, y, theta]').default('docked'),
-  ceiling: positive.default(2.3),
+  ceiling: positive.default(CEILING),
   outdoor: airSchema.partial().default({}),
   /** Air changes per hour with the outdoors, per room. */
   ventilation: finite.nonnegative().default(0.25),
