@@ -68,12 +68,12 @@ export interface Runtime {
   capabilities(): Capability[];
   map(): MapView | null;
   /** The `map.yaml` of the map in use; null without a map. */
-  mapFile?(): string | null;
+  mapFile(): string | null;
   /**
    * Takes over the bundle at `mapYaml` (absolute), now and for later starts. Rejects with a `Refusal`:
    * `INVALID_PARAMS` for a map that cannot be used, `ILLEGAL_STATE` while the robot moves.
    */
-  importMap?(mapYaml: string): Promise<void>;
+  importMap(mapYaml: string): Promise<void>;
   cloud(): ConnectionFacts;
   doctor(): DoctorCheck[];
   /** Named counters of every part, for `/metrics`. */

@@ -140,7 +140,7 @@ export const stateRoutes: readonly Route[] = [
       const map = runtime.map();
       if (map === null)
         throw refused('NOT_FOUND', 'no map is loaded; import one with "deviceagent map import"');
-      return { status: 200, body: viewMap(map, runtime.mapFile?.() ?? null) };
+      return { status: 200, body: viewMap(map, runtime.mapFile()) };
     },
   }),
   defineRoute({
