@@ -61,13 +61,17 @@ export class LiveObstacles {
     // Half the planner's margin: a path it has just found must not count as blocked again.
     const clear = robotRadius + margin / 2;
     const here = track.pointAt(track.at);
-    const near = this.#points.filter((p) => distance(p, here) < ahead + clear);
+    const near = this.#points
+      .map((at) => ({ at, from: distance(at, here) }))
+      .filter(({ from }) => from < ahead + clear)
+      // Somebody who has come up to the robot bars only the way into them, not the way past or off.
+      .map(({ at, from }) => ({ at, reach: from < clear ? robotRadius : clear }));
     if (near.length === 0) return null;
     const end = Math.min(track.length, track.at + ahead);
     for (let s = track.at; s <= end; s += 0.05) {
       const on = track.pointAt(s);
-      const hit = near.find((p) => distance(p, on) < clear);
-      if (hit !== undefined) return { at: hit, along: s - track.at };
+      const hit = near.find(({ at, reach }) => distance(at, on) < reach);
+      if (hit !== undefined) return { at: hit.at, along: s - track.at };
     }
     return null;
   }

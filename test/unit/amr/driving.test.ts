@@ -105,6 +105,21 @@ describe('following a path', () => {
     expect(nearest).toBeGreaterThan(0.02);
   });
 
+  it.each([0.5, 1.2, 2.1, -0.8])(
+    'drives off from a person who has come up to it, at %f rad',
+    async (bearing) => {
+      const drive = await driveFrom({ x: 1.5, y: 1.6, theta: 0 });
+      // Hull to hull 2 cm.
+      const at = 0.17 + 0.16 + 0.02;
+      drive.robot.things = [
+        { x: 1.5 + at * Math.cos(bearing), y: 1.6 + at * Math.sin(bearing), radius: 0.16 },
+      ];
+      await drive.run(1000);
+      const end = await drive.goTo(KITCHEN);
+      expectArrived(drive, end, KITCHEN);
+    },
+  );
+
   it('drives round a chair that is not in the map', async () => {
     const drive = await driveFrom(START);
     const action = await drive.followTo(KITCHEN);
