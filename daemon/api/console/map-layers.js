@@ -141,13 +141,16 @@ export function drawPath(g, view, path, colours) {
   g.restore();
 }
 
-export function drawScan(g, view, pose, scan, colours) {
+export function drawScan(g, view, scan, colours) {
   g.fillStyle = colours.scan;
   const size = Math.max(1.5, Math.min(3, view.scale * 0.035));
   scan.ranges.forEach((range, i) => {
     if (range === null) return;
-    const angle = pose.theta + scan.angle_min + i * scan.angle_increment;
-    const [x, y] = view.toScreen(pose.x + range * Math.cos(angle), pose.y + range * Math.sin(angle));
+    const angle = scan.from.theta + scan.angle_min + i * scan.angle_increment;
+    const [x, y] = view.toScreen(
+      scan.from.x + range * Math.cos(angle),
+      scan.from.y + range * Math.sin(angle),
+    );
     g.fillRect(x - size / 2, y - size / 2, size, size);
   });
 }

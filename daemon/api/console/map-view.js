@@ -84,7 +84,7 @@ export class MapView {
     this.fit();
   }
 
-  /** `pose` null: unknown. `sure`: fresh and localised. */
+  /** `pose` null: unknown. `sure`: fresh and localised. `scan.from`: where the robot was when it was taken. */
   setRobot({ pose, sure, scan, path }) {
     const before = this.#shownPose();
     this.#robot = { pose, sure, scan, path };
@@ -213,9 +213,7 @@ export class MapView {
     const { scan, sure, path } = this.#robot;
     if (this.layers.trail) drawTrail(g, view, this.#trail, this.#colours);
     if (this.layers.path) drawPath(g, view, path, this.#colours);
-    if (this.layers.scan && scan !== null && this.#robot.pose !== null) {
-      drawScan(g, view, this.#robot.pose, scan, this.#colours);
-    }
+    if (this.layers.scan && scan !== null && scan.from !== null) drawScan(g, view, scan, this.#colours);
     if (this.#map !== null && this.layers.rooms) {
       drawRoomNames(g, view, this.#map.rooms, this.#labels, this.#colours, this.#font);
     }

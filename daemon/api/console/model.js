@@ -32,3 +32,23 @@ export function silence() {
 }
 
 export const linkStale = () => silence() > STALE_AFTER_MS;
+
+/** Further back than this a turn is not reckoned: the robot may have done anything meanwhile. */
+const RECKON_MS = 1000;
+
+/**
+ * Where the robot was at `atMs`, by its speed now. A scan is some tenths of a second older than the pose beside it;
+ * drawn from that pose it would stand askew while the robot turns.
+ */
+export function poseThen(robot, atMs) {
+  const { pose, twist, pose_at_ms: poseAt } = robot;
+  if (pose === null || twist === null || poseAt === null || Math.abs(atMs - poseAt) > RECKON_MS) return pose;
+  const seconds = (atMs - poseAt) / 1000;
+  const turned = twist.w * seconds;
+  const heading = pose.theta + turned / 2;
+  return {
+    x: pose.x + twist.v * seconds * Math.cos(heading),
+    y: pose.y + twist.v * seconds * Math.sin(heading),
+    theta: pose.theta + turned,
+  };
+}

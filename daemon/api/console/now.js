@@ -1,7 +1,7 @@
 /** What changes with every frame and with time: the link, the alarm, what the robot is doing, where it is. */
 import { byId, setText } from './dom.js';
 import { age, clockTime, t } from './language.js';
-import { LOST_AFTER_MS, linkStale, model, robotNow, STALE_AFTER_MS, silence } from './model.js';
+import { LOST_AFTER_MS, linkStale, model, poseThen, robotNow, STALE_AFTER_MS, silence } from './model.js';
 import { renderTiles } from './tiles.js';
 import { methodTitle, progressText } from './words.js';
 
@@ -84,7 +84,7 @@ function showPose(map) {
   map.setRobot({
     pose,
     sure: fresh && robot?.localized === true,
-    scan: fresh ? model.scan : null,
+    scan: fresh && model.scan !== null ? { ...model.scan, from: poseThen(robot, model.scan.at_ms) } : null,
     path: model.path,
   });
   const note = poseNote(pose, fresh, poseAge);

@@ -1,5 +1,6 @@
 /** Tasks, steps, events and reasons in words. */
 import { age, clockTime, currentLanguage, known, t } from './language.js';
+import { model } from './model.js';
 
 /** `rooms`: of the map; `capabilities`: cards with titles. Filled in once they are loaded. */
 export const catalogue = { rooms: [], capabilities: [] };
@@ -35,10 +36,16 @@ export function stageText(stage) {
   return stage === null || stage === undefined ? null : t(`stage_${stage}`, {}, stage);
 }
 
-export function reasonText(code, message) {
-  if (code === null || code === undefined) return message ?? null;
-  const text = t(`r_${code}`, {}, code);
-  return message ? `${text} (${message})` : text;
+export function reasonText(code) {
+  return t(`r_${code}`, {}, code);
+}
+
+/** The robot's own words, which are English; a task is named by what it does, not by its id. */
+export function robotWords(message) {
+  return message.replace(/(\w+) (t-[0-9A-Z]{26})/g, (_, method, id) => {
+    const task = model.tasks.find((candidate) => candidate.task_id === id);
+    return `“${methodTitle(method, task?.params)}”`;
+  });
 }
 
 /** What a running task reports about itself, in one line. */
@@ -78,7 +85,7 @@ export function eventWords({ topic, payload }, titleOf) {
     return { name: t('ev_observation'), text, tone: 'accent' };
   }
   const name = t(`ev_${payload.event}`, {}, payload.event ?? topic);
-  const reason = payload.reason_code ? ` · ${reasonText(payload.reason_code, payload.message)}` : '';
+  const reason = payload.reason_code ? ` · ${reasonText(payload.reason_code)}` : '';
   const what = payload.task_id === null && payload.step_id === null ? t('workflowEnd') : titleOf(payload);
   return { name, text: `${what}${reason}`, tone: toneOf(payload.event) };
 }

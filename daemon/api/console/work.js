@@ -1,7 +1,15 @@
 /** Workflows as timelines with the evidence of each step, and the list of recent tasks. */
 import { h, icon, replaceContent } from './dom.js';
 import { age, clockTime, t } from './language.js';
-import { evidencePairs, methodTitle, progressText, reasonText, stepTitle, toneOf } from './words.js';
+import {
+  evidencePairs,
+  methodTitle,
+  progressText,
+  reasonText,
+  robotWords,
+  stepTitle,
+  toneOf,
+} from './words.js';
 
 const STEP_ICONS = {
   PENDING: null,
@@ -57,9 +65,7 @@ function flow(workflow, tasks, now, act) {
       h('span', { class: 'tag', 'data-tone': toneOf(workflow.state) }, t(`st_${workflow.state}`)),
     ),
     h('p', { class: 'flow-meta' }, meta.filter(Boolean).join(' · ')),
-    workflow.reason_code
-      ? h('p', { class: 'reason small' }, reasonText(workflow.reason_code, workflow.message))
-      : null,
+    workflow.reason_code ? h('p', { class: 'reason small' }, ...why(workflow)) : null,
     LIVE.includes(workflow.state) ? buttons(workflow, title, act) : null,
     h('ol', { class: 'steps' }, ...workflow.steps.map((s) => step(s, workflow, tasks, now))),
   );
@@ -117,9 +123,15 @@ function stepLines(s, task, workflow) {
     lines.push(h('p', {}, t('waitingFor', { what })));
   }
   if (s.attempt > 1) lines.push(h('p', {}, t('attempt', { n: s.attempt })));
-  if (s.reason_code !== null) lines.push(h('p', { class: 'reason' }, reasonText(s.reason_code, s.message)));
+  if (s.reason_code !== null) lines.push(h('p', { class: 'reason' }, ...why(s)));
   if (s.evidence !== null) lines.push(evidence(`${workflow.workflow_id}-${s.step_id}`, s.evidence));
   return lines;
+}
+
+/** The reason in the reader's language, and what the robot said about it. */
+function why({ reason_code: code, message }) {
+  const said = message ? h('span', { class: 'said', lang: 'en' }, ` ${robotWords(message)}`) : null;
+  return [reasonText(code), said];
 }
 
 function evidence(key, facts) {
@@ -147,7 +159,6 @@ function taskRow(task, now, act) {
   const title = methodTitle(task.method, task.params);
   const ended = ENDED.includes(task.state);
   const lasting = task.started_at_ms === null ? null : age((task.ended_at_ms ?? now) - task.started_at_ms);
-  const reason = task.reason_code === null ? null : reasonText(task.reason_code, task.message);
   const meta = [
     t(`source_${task.source}`),
     clockTime(task.started_at_ms ?? task.created_at_ms),
@@ -180,7 +191,7 @@ function taskRow(task, now, act) {
       'p',
       { class: 'task-meta' },
       meta.filter(Boolean).join(' · '),
-      reason === null ? null : h('span', { class: 'reason' }, ` · ${reason}`),
+      task.reason_code === null ? null : h('span', { class: 'reason' }, ' · ', ...why(task)),
     ),
   );
 }

@@ -107,6 +107,29 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     expect(colours.scan).toBe(true);
   });
 
+  it('draws a scan from where the robot was when it was taken', async () => {
+    await open();
+    const robot = { pose: { x: 1, y: 2, theta: 0 }, twist: { v: 0, w: 1 }, pose_at_ms: 1000 };
+    const then = (atMs: number) =>
+      inPage(`import('/model.js').then((m) => m.poseThen(${JSON.stringify(robot)}, ${atMs}))`);
+    expect(await then(700)).toEqual({ x: 1, y: 2, theta: -0.3 });
+    expect(await then(-5000)).toEqual(robot.pose);
+  });
+
+  it('says why in the language of the reader, and beside it what the robot said, without ids', async () => {
+    const id = 't-01M8Q0MW43N0QAZV51GPQ149YM';
+    const [first] = served.runtime.taskRecords.filter((t) => t.taskId === 't-old');
+    if (first === undefined) throw new Error('the sample has no such task');
+    const message = `setMoveTo ${id} took its place`;
+    served.runtime.taskRecords = [
+      { ...first, taskId: id, reasonCode: null, message: null },
+      { ...first, method: 'startCleaning', params: {}, reasonCode: 'PREEMPTED', message },
+    ];
+    await open();
+    await expect.poll(() => text('.task .reason'), SOON).toContain('더 급한 작업에 밀렸어요');
+    expect(await text('.task .reason [lang="en"]')).toBe(' “주방으로 이동” took its place');
+  });
+
   it('calls the unknown unknown', async () => {
     served.runtime.robot = null;
     served.runtime.air = { pm2_5: null, source_state: 'warming_up' };
