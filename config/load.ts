@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse, YAMLParseError } from 'yaml';
-import { errorCode, shown } from './contracts/errors.js';
+import { errorCode, issueParts, shown } from './contracts/errors.js';
 import { type Config, configSchema, type Secrets } from './schema.js';
 
 /** A configuration that cannot be used. The message names file, path, value and what is allowed. */
@@ -31,11 +30,6 @@ const OVERRIDES: Readonly<Record<string, { path: readonly [string, ...string[]];
   DEVICEAGENT_LOG: { path: ['log'] },
 };
 
-/** The path of a bundled profile: `sim`, `create2` or `ros2`. */
-export function profilePath(name: string): string {
-  return fileURLToPath(new URL(`./profiles/${name}.yaml`, import.meta.url));
-}
-
 /**
  * Reads and validates a profile. `${STATE_DIR}` in any text becomes `stateDir`; relative file names are taken
  * from the folder of the profile. Throws `ConfigError` with every problem found.
@@ -47,9 +41,8 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv, stateDir: strin
     throw new ConfigError(
       file,
       parsed.error.issues.map((issue) => {
-        const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? '?'] : issue.path;
-        const allowed = issue.code === 'unrecognized_keys' ? 'this key is not known' : issue.message;
-        return `${path.map(String).join('.') || '(document)'} is ${shown(at(document, path))}: ${allowed}`;
+        const { field, found, allowed } = issueParts(issue, document);
+        return `${field || '(document)'} is ${found}: ${allowed}`;
       }),
     );
   }
@@ -144,15 +137,6 @@ function crossChecks(config: Config, env: NodeJS.ProcessEnv): string[] {
     problems.push('base and ros2 are both set: a robot is driven over serial or over ROS 2, not both');
   }
   return problems;
-}
-
-function at(document: unknown, path: readonly PropertyKey[]): unknown {
-  let value = document;
-  for (const key of path) {
-    if (value === null || typeof value !== 'object') return undefined;
-    value = (value as Record<PropertyKey, unknown>)[key];
-  }
-  return value;
 }
 
 /** What a loaded profile still lacks, in sentences for `config check` and `doctor`. */

@@ -3,6 +3,7 @@
  * which cloud it talks to. Units are SI unless a name says otherwise.
  */
 import { z } from 'zod';
+import { PROFILES } from './profiles.js';
 
 const serialPort = z.strictObject({
   kind: z.literal('serial'),
@@ -20,7 +21,7 @@ const memoryPort = z.strictObject({
   kind: z.literal('memory'),
   name: z.enum(['base', 'lidar', 'air', 'fan']),
 });
-export const portSchema = z.discriminatedUnion('kind', [serialPort, tcpPort, memoryPort]);
+const portSchema = z.discriminatedUnion('kind', [serialPort, tcpPort, memoryPort]);
 export type PortConfig = z.infer<typeof portSchema>;
 
 const positive = (max: number) => z.number().positive().max(max);
@@ -113,7 +114,7 @@ const motionSchema = z.strictObject({
 
 export const configSchema = z.strictObject({
   version: z.literal(1),
-  profile: z.enum(['sim', 'create2', 'ros2']),
+  profile: z.enum(PROFILES),
   device_id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'allowed: 1–64 letters, digits, "_" or "-"'),
   language: z.enum(['ko', 'en']).default('ko'),
   timezone: z.string().default('Asia/Seoul'),

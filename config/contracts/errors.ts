@@ -43,11 +43,22 @@ export function isRefusal(error: unknown): error is Refusal {
 export function describeZodError(error: z.ZodError, input: unknown): { field: string; message: string } {
   const issue = error.issues[0];
   if (issue === undefined) return { field: '', message: 'invalid' };
-  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? '?'] : issue.path;
-  const field = path.map(String).join('.');
-  const found = valueAt(input, path);
-  const allowed = issue.code === 'unrecognized_keys' ? 'this field is not known here' : issue.message;
-  return { field, message: `${field || 'the document'}: found ${shown(found)}; ${allowed}` };
+  const { field, found, allowed } = issueParts(issue, input);
+  return { field, message: `${field || 'the document'}: found ${found}; ${allowed}` };
+}
+
+/** What one issue of a zod error is about: the dotted path of the field, what `input` has there, what is allowed. */
+export function issueParts(
+  issue: z.ZodError['issues'][number],
+  input: unknown,
+): { field: string; found: string; allowed: string } {
+  const unknown = issue.code === 'unrecognized_keys';
+  const path = unknown ? [...issue.path, issue.keys[0] ?? '?'] : issue.path;
+  return {
+    field: path.map(String).join('.'),
+    found: shown(valueAt(input, path)),
+    allowed: unknown ? 'this field is not known here' : issue.message,
+  };
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

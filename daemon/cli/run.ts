@@ -7,7 +7,8 @@ import { pino } from 'pino';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { errorText } from '../../config/contracts/errors.js';
 import { seededRandom } from '../../config/contracts/ids.js';
-import { loadConfig, profilePath } from '../../config/load.js';
+import { loadConfig } from '../../config/load.js';
+import { PROFILES, profilePath } from '../../config/profiles.js';
 import { LockstepParticipant } from '../../drivers/lockstep/participant.js';
 import { writePidFile } from '../../drivers/pid-file.js';
 import { createDaemon, type Daemon } from '../main.js';
@@ -30,16 +31,16 @@ export function registerRun(program: Command): void {
   program
     .command('run')
     .description('run the daemon of a robot')
-    .requiredOption('--config <file>', 'profile: a YAML file, or one of sim, create2, ros2')
+    .requiredOption('--config <file>', `profile: a YAML file, or one of ${PROFILES.join(', ')}`)
     .option('--state-dir <dir>', 'where the robot keeps what it knows')
     .option('--rt <where>', 'the motion process: "process" or "inline"', 'process')
     .action((options: RunOptions) => run(options));
 }
 
 /** A bundled profile by its name, or a file. */
-export function configFile(nameOrFile: string): string {
-  const bundled = ['sim', 'create2', 'ros2'].includes(nameOrFile) && !existsSync(nameOrFile);
-  return bundled ? profilePath(nameOrFile) : resolve(nameOrFile);
+function configFile(nameOrFile: string): string {
+  const bundled = PROFILES.find((name) => name === nameOrFile);
+  return bundled === undefined || existsSync(nameOrFile) ? resolve(nameOrFile) : profilePath(bundled);
 }
 
 async function run(options: RunOptions): Promise<void> {

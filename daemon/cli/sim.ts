@@ -2,7 +2,8 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { SystemClock } from '../../config/contracts/clock.js';
-import { loadConfig, profilePath } from '../../config/load.js';
+import { loadConfig } from '../../config/load.js';
+import { profilePath } from '../../config/profiles.js';
 import { controlSocketPath } from '../../simulator/control/socket-path.js';
 import { SimSession } from '../../simulator/session/session.js';
 import { socketPath } from '../api/socket-path.js';

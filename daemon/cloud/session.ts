@@ -257,7 +257,7 @@ export class MqttSession implements CloudLink {
       this.#activity += 1;
       attempt.watch.stop();
       attempt.statusAcknowledged = true;
-      this.#deps.log.info({ device_id: this.#deps.options.deviceId }, 'connected to the cloud');
+      this.#deps.log.info({ deviceId: this.#deps.options.deviceId }, 'connected to the cloud');
       for (const listener of this.#upListeners) listener();
     });
     this.#subscribe(attempt);

@@ -255,7 +255,7 @@ class CommandGate implements CommandIntake {
     this.#count('rejected_total');
     this.#count(`rejected_${refusal.reason.toLowerCase()}_total`);
     this.#deps.log.warn(
-      { command_id: address.commandId, reason: refusal.reason, field: refusal.field ?? null },
+      { commandId: address.commandId, reason: refusal.reason, field: refusal.field ?? null },
       'a command was refused',
     );
     const stopped = message.emergencyStop ? 'The emergency stop was carried out. ' : '';
@@ -271,7 +271,7 @@ class CommandGate implements CommandIntake {
   #defect(error: unknown): Refusal {
     const errorId = this.#deps.ids.make('err');
     const stack = error instanceof Error ? error.stack : String(error);
-    this.#deps.log.error({ error_id: errorId, error: stack }, 'a defect while judging a command');
+    this.#deps.log.error({ errorId, error: stack }, 'a defect while judging a command');
     return new Refusal('INTERNAL_ERROR', `a defect of the device; the log has it under ${errorId}`);
   }
 

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { profilePath } from '../../../config/load.js';
+import { profilePath } from '../../../config/profiles.js';
 import { socketPath } from '../../../daemon/api/socket-path.js';
 import { Child } from '../support/children.js';
 import { wait } from '../support/stats.js';

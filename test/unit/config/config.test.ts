@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, loadConfig, missingParts, profilePath } from '../../../config/load.js';
+import { ConfigError, loadConfig, missingParts } from '../../../config/load.js';
+import { PROFILES, profilePath } from '../../../config/profiles.js';
 
 function profile(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'da-config-')), 'robot.yaml');
@@ -23,7 +24,7 @@ function problemsOf(file: string, env: NodeJS.ProcessEnv = {}): string {
 const MINIMAL = 'version: 1\nprofile: create2\ndevice_id: r1\n';
 
 describe('bundled profiles', () => {
-  it.each(['sim', 'create2', 'ros2'])('%s loads', (name) => {
+  it.each(PROFILES)('%s loads', (name) => {
     expect(loadConfig(profilePath(name), {}, '/state').config.profile).toBe(name);
   });
 
@@ -52,7 +53,7 @@ describe('a bad file', () => {
 
   it('is refused for a key that does not exist', () => {
     expect(problemsOf(profile(`${MINIMAL}colour: red\n`))).toContain(
-      'colour is "red": this key is not known',
+      'colour is "red": this field is not known here',
     );
   });
 
