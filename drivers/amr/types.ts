@@ -11,6 +11,7 @@ import type {
   MotionAction,
   PlanRequest,
   PlanResult,
+  SafetyCondition,
   SafetyLevel,
   Scan,
 } from '../../config/contracts/amr.js';
@@ -112,6 +113,8 @@ export interface NavigatorInput {
   readonly bumps: { readonly left: boolean; readonly right: boolean };
   /** What the safety layer allows. Anything but `OK` ends the running action with `safety_stop`. */
   readonly safety: SafetyLevel;
+  /** What demands it, for the message of what it ends. */
+  readonly safetyBecause?: readonly SafetyCondition[];
 }
 
 export interface NavigatorOutput {

@@ -19,7 +19,7 @@ import {
   slowNearObstacles,
   wheelSpeeds,
 } from './kinematics.js';
-import type { SafetyGuard } from './safety/safety-guard.js';
+import type { SafetyGuard, SafetyWish } from './safety/safety-guard.js';
 
 /** The robot's body and what it may do: metres, m/s, rad/s, m/s², rad/s². */
 export interface MotionBody extends DriveLimits {
@@ -173,9 +173,9 @@ export class MotionLoop {
   }
 
   #stepNavigator(mono: number): Twist {
-    const level = this.#guard.takeWorstLevel();
-    if (level === 'CUT') this.#command = STANDSTILL;
-    const output = this.#navigator.step(this.#input(mono, level));
+    const safety = this.#guard.takeWorst();
+    if (safety.level === 'CUT') this.#command = STANDSTILL;
+    const output = this.#navigator.step(this.#input(mono, safety));
     for (const update of output.updates) this.#options.onUpdate(update);
     const state = this.#navigator.state();
     this.#guard.navigation(state.localized, state.action?.kind === 'followPath');
@@ -184,7 +184,7 @@ export class MotionLoop {
     return STANDSTILL;
   }
 
-  #input(mono: number, safety: NavigatorInput['safety']): NavigatorInput {
+  #input(mono: number, safety: SafetyWish): NavigatorInput {
     const frame = this.#frame;
     const scan = this.#scan;
     this.#scan = null;
@@ -196,13 +196,14 @@ export class MotionLoop {
       ir: { omni: frame?.irOmni ?? 0, left: frame?.irLeft ?? 0, right: frame?.irRight ?? 0 },
       docked: frame?.docked ?? null,
       bumps: { left: frame?.bumpLeft ?? false, right: frame?.bumpRight ?? false },
-      safety,
+      safety: safety.level,
+      safetyBecause: safety.because,
     };
   }
 
   #hand(id: string, action: MotionAction): void {
     // What happened before belongs to the action that this one replaces.
-    this.#guard.takeWorstLevel();
+    this.#guard.takeWorst();
     this.#navigator.start(id, action);
   }
 

@@ -3,6 +3,7 @@ import type {
   ActionKind,
   ActionUpdate,
   MotionAction,
+  SafetyCondition,
   SafetyLevel,
 } from '../../../config/contracts/amr.js';
 import type { Point, Pose, Twist } from '../../../config/contracts/geometry.js';
@@ -35,6 +36,7 @@ interface Running {
 export interface RunnerFacts {
   now: number;
   safety: SafetyLevel;
+  safetyBecause: readonly SafetyCondition[];
   /** For updates: also while it is not trusted. */
   pose: Pose | null;
   localized: boolean | null;
@@ -175,7 +177,8 @@ export class ActionRunner {
     // A dock action expects to touch things: the safety layer has stopped it, and it backs off by itself.
     const touching = running.action.kind === 'dock' && input.bumped;
     if (facts.safety !== 'OK' && !touching) {
-      const message = `the safety layer demands ${facts.safety}`;
+      const because = facts.safetyBecause.join(', ') || facts.safety;
+      const message = `the safety layer stopped the robot: ${because}`;
       return { status: 'failed', failure: 'safety_stop', message, where: facts.pose };
     }
     const needsPose = running.action.kind === 'followPath' || running.action.kind === 'dock';

@@ -129,6 +129,7 @@ export class OnboardNavigator implements Navigator {
     const { wish, updates } = this.#runner.step(control, {
       now: input.now,
       safety: input.safety,
+      safetyBecause: input.safetyBecause ?? [],
       pose: this.#pose(),
       localized: this.#ground?.localizer.localized ?? null,
     });

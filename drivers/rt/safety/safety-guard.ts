@@ -45,6 +45,18 @@ const STARVED_MS = 120;
 /** Then the bytes that are waiting get this long to arrive, ms. */
 const STARVED_GRACE_MS = 5;
 
+/** What the safety layer demands of a control step, and which conditions demand it. */
+export interface SafetyWish {
+  level: SafetyLevel;
+  because: readonly SafetyCondition[];
+}
+
+const NOTHING_DEMANDED: SafetyWish = { level: 'OK', because: [] };
+
+function wishOf({ level, stopping, active }: SafetyVerdict): SafetyWish {
+  return { level, because: stopping.length > 0 ? stopping : active };
+}
+
 export class SafetyGuard {
   readonly #clock: Clock;
   readonly #base: DriveSwitch;
@@ -76,7 +88,7 @@ export class SafetyGuard {
   #judgedMono: number;
   /** While set, ages are judged as of `asOf`: what arrived in the meantime is still to be read. */
   #starved: { asOf: number } | null = null;
-  #worst: SafetyLevel = 'OK';
+  #worst: SafetyWish = NOTHING_DEMANDED;
   #driveForbidden = false;
   #cutByHost = false;
   #toldEstop: EstopState;
@@ -167,10 +179,10 @@ export class SafetyGuard {
     return this.#verdict;
   }
 
-  /** The worst level since this was last asked, so that a control step misses none. */
-  takeWorstLevel(): SafetyLevel {
+  /** The worst since this was last asked, so that a control step misses none. */
+  takeWorst(): SafetyWish {
     const worst = this.#worst;
-    this.#worst = this.#verdict.level;
+    this.#worst = wishOf(this.#verdict);
     return worst;
   }
 
@@ -218,7 +230,7 @@ export class SafetyGuard {
     this.#verdict = verdict;
     if (verdict.appeared.length > 0) this.#react(verdict);
     this.#switchDrive(verdict);
-    this.#worst = worseLevel(this.#worst, verdict.level);
+    if (worseLevel(this.#worst.level, verdict.level) !== this.#worst.level) this.#worst = wishOf(verdict);
     this.#watch();
     const changed = verdict.appeared.length + verdict.cleared.length > 0 || verdict.level !== levelBefore;
     if (changed || this.#toldEstop !== this.#estop) this.#tell(verdict.appeared[0] ?? null);

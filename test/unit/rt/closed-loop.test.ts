@@ -236,7 +236,10 @@ describe('the motion process in a simulated home', { timeout: 120_000 }, () => {
     await home.run(100);
     expect(home.world.view().command).toEqual({ left: 0, right: 0 });
     await home.run(1000);
-    expect(home.updates.findLast((u) => u.id === 'go')).toMatchObject({ failure: 'safety_stop' });
+    expect(home.updates.findLast((u) => u.id === 'go')).toMatchObject({
+      failure: 'safety_stop',
+      message: 'the safety layer stopped the robot: bumper_left',
+    });
     const back = await home.act('back', { kind: 'backUp', distance: 0.15, speed: 0.1 });
     expect(back).toMatchObject({ status: 'succeeded' });
     expect(await home.follow('again', goal)).toMatchObject({ status: 'succeeded' });
