@@ -42,7 +42,8 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv, stateDir: strin
       file,
       parsed.error.issues.map((issue) => {
         const { field, found, allowed } = issueParts(issue, document);
-        return `${field || '(document)'} is ${found}: ${allowed}`;
+        const what = found === 'nothing' ? 'is missing' : `is ${found}`;
+        return `${field || '(document)'} ${what}: ${allowed}`;
       }),
     );
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { allowedText } from './allowed-text.js';
 import type { ReasonCode, TaskReason } from './reason-codes.js';
 
 /**
@@ -57,7 +58,7 @@ export function issueParts(
   return {
     field: path.map(String).join('.'),
     found: shown(valueAt(input, path)),
-    allowed: unknown ? 'this field is not known here' : issue.message,
+    allowed: unknown ? 'this field is not known here' : allowedText(issue),
   };
 }
 

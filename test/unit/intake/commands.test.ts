@@ -94,7 +94,7 @@ describe('the command intake', () => {
     });
 
     it.each([
-      ['task.priority', { task: { priority: '80' } }, /task\.priority: found "80".*expected number/],
+      ['task.priority', { task: { priority: '80' } }, /task\.priority: found "80"; it has to be a number/],
       ['task.priority', { task: { priority: 101 } }, /task\.priority: found 101.*100/],
       ['task.priority', { task: { priority: null } }, /task\.priority: found null/],
       ['task.executionMode', { task: { executionMode: 'LATER' } }, /found "LATER".*QUEUED/],
