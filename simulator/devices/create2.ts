@@ -4,14 +4,14 @@
  * Safe mode, sensor queries and the 15 ms stream. Cleaning, songs, lights and schedules are understood and
  * recorded, and do nothing. Charging ends while the base is in Safe or Full mode, as the specification says.
  */
-import type { Device, DeviceEnd, WorldPart } from '../types.js';
+import type { DeviceEnd } from '../types.js';
 import { ROBOT } from '../world/layout.js';
 import type { World } from '../world/world.js';
 import { encodePacket, encodeStream, packetBytes } from './create2-packets.js';
 import { Create2Parser, OPCODES } from './create2-parser.js';
 import { SeekDock } from './create2-seek-dock.js';
 import { type FirmwareState, sensorReader, TripMeter } from './create2-sensors.js';
-import { Line } from './line.js';
+import { LineDevice } from './line-device.js';
 
 const BAUD = 115_200;
 const STREAM_MS = 15;
@@ -58,9 +58,8 @@ export interface Create2Options {
   dockEndsSafeMode?: boolean;
 }
 
-export class Create2Device implements Device, WorldPart {
+export class Create2Device extends LineDevice {
   readonly name = 'base';
-  readonly line: Line;
   /** Stream frames left out because the one before was still on the line. */
   skippedFrames = 0;
   readonly #world: World;
@@ -107,10 +106,10 @@ export class Create2Device implements Device, WorldPart {
   };
 
   constructor(world: World, end: DeviceEnd, options: Create2Options = {}) {
+    super(world, end, BAUD, 'create2-line');
     this.#world = world;
     this.#options = { watchdogMs: null, dockEndsSafeMode: false, ...options };
     this.#trip = new TripMeter(world);
-    this.line = new Line(end, BAUD, world.random('create2-line'), () => world);
     this.#firmware = {
       mode: OFF,
       buttons: 0,
@@ -123,19 +122,6 @@ export class Create2Device implements Device, WorldPart {
     };
   }
 
-  get end(): DeviceEnd {
-    return this.line.end;
-  }
-  get faults(): Line['faults'] {
-    return this.line.faults;
-  }
-  get received(): Line['received'] {
-    return this.line.received;
-  }
-  last(what: string): ReturnType<Line['last']> {
-    return this.line.last(what);
-  }
-
   get mode(): OiMode {
     return MODE_NAMES[this.#mode] ?? 'off';
   }
@@ -146,18 +132,9 @@ export class Create2Device implements Device, WorldPart {
   }
 
   /** Only the cable is pulled: the base keeps its mode, and goes on driving as it was told. */
-  unplug(): void {
+  override unplug(): void {
     this.#parser.reset();
-    this.line.clear();
-    this.end.unplug();
-  }
-
-  plug(): void {
-    this.end.plug();
-  }
-
-  begin(): void {
-    this.line.begin();
+    super.unplug();
   }
 
   before(dtMs: number): void {
@@ -179,10 +156,6 @@ export class Create2Device implements Device, WorldPart {
       else this.line.send(encodeStream(this.#stream, sensorReader(this.#world, this.#firmware)));
     }
     this.line.giveOut(dtMs);
-  }
-
-  flush(): void {
-    this.line.flush();
   }
 
   #awake(): boolean {

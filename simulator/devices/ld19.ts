@@ -8,10 +8,10 @@
  */
 import type { Pose } from '../../config/contracts/geometry.js';
 import { wrapAngle } from '../../config/contracts/geometry.js';
-import type { Device, DeviceEnd, WorldPart } from '../types.js';
+import type { DeviceEnd } from '../types.js';
 import type { Random } from '../world/random.js';
 import type { World } from '../world/world.js';
-import { Line } from './line.js';
+import { LineDevice } from './line-device.js';
 
 const BAUD = 230_400;
 const POINTS = 12;
@@ -67,9 +67,8 @@ export function encodeLd19Frame(frame: Ld19Frame): Uint8Array {
   return bytes;
 }
 
-export class Ld19Device implements Device, WorldPart {
+export class Ld19Device extends LineDevice {
   readonly name = 'lidar';
-  readonly line: Line;
   readonly #world: World;
   readonly #random: Random;
   readonly #points = Array.from({ length: POINTS }, () => ({ distance: 0, intensity: 0 }));
@@ -80,39 +79,17 @@ export class Ld19Device implements Device, WorldPart {
   #readyMs = 0;
 
   constructor(world: World, end: DeviceEnd) {
+    super(world, end, BAUD, 'ld19-line');
     this.#world = world;
     this.#random = world.random('ld19');
     this.#angle = 360 * this.#random.next();
-    this.line = new Line(end, BAUD, world.random('ld19-line'), () => world);
-  }
-
-  get end(): DeviceEnd {
-    return this.line.end;
-  }
-  get faults(): Line['faults'] {
-    return this.line.faults;
-  }
-  get received(): Line['received'] {
-    return this.line.received;
-  }
-  last(what: string): ReturnType<Line['last']> {
-    return this.line.last(what);
   }
 
   /** Its power comes with the plug. */
-  unplug(): void {
-    this.line.clear();
-    this.end.unplug();
-  }
-
-  plug(): void {
+  override plug(): void {
     if (this.end.plugged) return;
     this.end.plug();
     this.#readyMs = this.#world.timeMs + SPIN_UP_MS;
-  }
-
-  begin(): void {
-    this.line.begin();
   }
 
   before(dtMs: number): void {
@@ -131,10 +108,6 @@ export class Ld19Device implements Device, WorldPart {
       this.#sendFrame(this.#frameDueMs, timeMs, dtMs);
     }
     this.line.giveOut(dtMs);
-  }
-
-  flush(): void {
-    this.line.flush();
   }
 
   /** Measures the twelve points that end at `endMs`; the body moved through the sub-step that ends at `nowMs`. */

@@ -3,9 +3,9 @@
  * and "Modbus over serial line" V1.02: functions 03, 04, 06 and 16, exceptions 01…03, CRC-16. What it has in
  * its registers is configuration, as with the fans of different makers.
  */
-import type { Device, DeviceEnd, WorldPart } from '../types.js';
+import type { DeviceEnd } from '../types.js';
 import type { World } from '../world/world.js';
-import { Line } from './line.js';
+import { LineDevice } from './line-device.js';
 
 /** Addresses as on the wire, from 0. The names and defaults are those of the `fan.registers` of a profile. */
 export interface FanRegisterMap {
@@ -69,9 +69,8 @@ class ModbusException extends Error {
   }
 }
 
-export class ModbusFanDevice implements Device, WorldPart {
+export class ModbusFanDevice extends LineDevice {
   readonly name = 'fan';
-  readonly line: Line;
   readonly #world: World;
   readonly #options: ModbusFanOptions;
   /** Frames end with a pause of 3.5 characters, ms; never less than 1.75, as the specification says. */
@@ -80,38 +79,16 @@ export class ModbusFanDevice implements Device, WorldPart {
   #quietMs = 0;
 
   constructor(world: World, end: DeviceEnd, options: ModbusFanOptions = DEFAULT_FAN_OPTIONS) {
+    super(world, end, options.baudRate, 'fan-line');
     this.#world = world;
     this.#options = options;
     this.#pauseMs = Math.max(1.75, (3.5 * 11 * 1000) / options.baudRate);
-    this.line = new Line(end, options.baudRate, world.random('fan-line'), () => world);
-  }
-
-  get end(): DeviceEnd {
-    return this.line.end;
-  }
-  get faults(): Line['faults'] {
-    return this.line.faults;
-  }
-  get received(): Line['received'] {
-    return this.line.received;
-  }
-  last(what: string): ReturnType<Line['last']> {
-    return this.line.last(what);
   }
 
   /** Only the serial line is pulled: the fan has its own supply and goes on turning. */
-  unplug(): void {
+  override unplug(): void {
     this.#request = [];
-    this.line.clear();
-    this.end.unplug();
-  }
-
-  plug(): void {
-    this.end.plug();
-  }
-
-  begin(): void {
-    this.line.begin();
+    super.unplug();
   }
 
   before(dtMs: number): void {
@@ -126,10 +103,6 @@ export class ModbusFanDevice implements Device, WorldPart {
 
   after(dtMs: number): void {
     this.line.giveOut(dtMs);
-  }
-
-  flush(): void {
-    this.line.flush();
   }
 
   #frameEnded(): void {

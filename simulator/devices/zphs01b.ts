@@ -4,10 +4,10 @@
  * VOC level 0…3 (one byte), temperature (0.1 °C, plus 435), humidity (%RH), CH2O (0.001 mg/m³), CO (0.1 ppm),
  * O3 (0.01 ppm), NO2 (0.01 ppm), two bytes unused, and the two's complement of the sum of bytes 1…24.
  */
-import type { Air, Device, DeviceEnd, WorldPart } from '../types.js';
+import type { Air, DeviceEnd } from '../types.js';
 import type { Random } from '../world/random.js';
 import type { World } from '../world/world.js';
-import { Line } from './line.js';
+import { LineDevice } from './line-device.js';
 
 const BAUD = 9600;
 const ZPHS01B_ANSWER_BYTES = 26;
@@ -73,9 +73,8 @@ export function zphs01bChecksum(bytes: Uint8Array): number {
   return -sum & 0xff;
 }
 
-export class Zphs01bDevice implements Device, WorldPart {
+export class Zphs01bDevice extends LineDevice {
   readonly name = 'air';
-  readonly line: Line;
   readonly #world: World;
   readonly #random: Random;
   #window: number[] = [];
@@ -85,40 +84,18 @@ export class Zphs01bDevice implements Device, WorldPart {
   #sampleDueMs = 0;
 
   constructor(world: World, end: DeviceEnd) {
+    super(world, end, BAUD, 'zphs01b-line');
     this.#world = world;
     this.#random = world.random('zphs01b');
-    this.line = new Line(end, BAUD, world.random('zphs01b-line'), () => world);
   }
 
-  get end(): DeviceEnd {
-    return this.line.end;
-  }
-  get faults(): Line['faults'] {
-    return this.line.faults;
-  }
-  get received(): Line['received'] {
-    return this.line.received;
-  }
-  last(what: string): ReturnType<Line['last']> {
-    return this.line.last(what);
-  }
-
-  /** Its power comes with the plug: it starts cold after `plug`. */
-  unplug(): void {
-    this.line.clear();
-    this.end.unplug();
-  }
-
-  plug(): void {
+  /** Its power comes with the plug: it starts cold. */
+  override plug(): void {
     if (this.end.plugged) return;
     this.end.plug();
     this.#felt = { ...COLD };
     this.#window = [];
     this.#poweredMs = this.#world.timeMs;
-  }
-
-  begin(): void {
-    this.line.begin();
   }
 
   before(dtMs: number): void {
@@ -129,10 +106,6 @@ export class Zphs01bDevice implements Device, WorldPart {
 
   after(dtMs: number): void {
     this.line.giveOut(dtMs);
-  }
-
-  flush(): void {
-    this.line.flush();
   }
 
   #take(byte: number): void {
