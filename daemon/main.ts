@@ -55,10 +55,16 @@ class DaemonParts implements Daemon {
 
   async start(signal: AbortSignal = new AbortController().signal): Promise<void> {
     const { body, bodyWatch, peripherals, tasks, timers, machines, cloud } = this.#parts;
-    await this.#api?.start();
-    signal.throwIfAborted();
+    const serving = this.#api?.start();
     peripherals.start();
     body.start();
+    try {
+      await serving;
+    } catch (error) {
+      await Promise.all([body.stop(), peripherals.stop()]);
+      throw error;
+    }
+    signal.throwIfAborted();
     this.#settingUp = false;
     await startBody(this.#parts, this.#options, signal);
     signal.throwIfAborted();

@@ -22,7 +22,8 @@ export class BodyWatch {
   readonly #deps: BodyWatchDeps;
   readonly #off: () => void;
   #asking = false;
-  #notBefore = Number.NEGATIVE_INFINITY;
+  /** What was asked for last, and when the same may be asked for again. */
+  #asked: { failure: string; againFrom: number } | null = null;
 
   constructor(deps: BodyWatchDeps) {
     this.#deps = deps;
@@ -51,11 +52,13 @@ export class BodyWatch {
   }
 
   #look(state: RobotState): void {
-    if (this.#asking || this.#deps.clock.mono() < this.#notBefore) return;
+    if (this.#asking) return;
     const wanted = this.#wanted(state);
     if (wanted === null) return;
+    const now = this.#deps.clock.mono();
+    if (this.#asked?.failure === wanted.failure && now < this.#asked.againFrom) return;
     this.#asking = true;
-    this.#notBefore = this.#deps.clock.mono() + AGAIN_MS;
+    this.#asked = { failure: wanted.failure, againFrom: now + AGAIN_MS };
     wanted
       .ask()
       .catch((error: unknown) => this.#deps.log.warn({ error: String(error) }, wanted.failure))

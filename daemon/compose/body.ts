@@ -15,10 +15,13 @@ import { type MemoryPorts, openerOf } from '../../drivers/serial/ports/open-port
 import { BeatSender } from '../rt-client/beat-sender.js';
 import type { CommitWatch } from '../rt-client/liveness.js';
 import { RtClient } from '../rt-client/rt-client.js';
+import type { HeldMotionProcess } from '../rt-client/rt-process.js';
 import { RtSupervisor } from '../rt-client/rt-supervisor.js';
 
-/** Where the motion process runs: forked, or in this process on a clock of its own. */
-export type RtPlacement = { kind: 'process'; env: NodeJS.ProcessEnv } | { kind: 'inline'; clock: Clock };
+/** Where the motion process runs: forked (`ahead`: already, and waiting), or in this process on a clock of its own. */
+export type RtPlacement =
+  | { kind: 'process'; env: NodeJS.ProcessEnv; ahead?: HeldMotionProcess | null }
+  | { kind: 'inline'; clock: Clock };
 
 export interface BodyDeps {
   config: Config;
@@ -68,13 +71,22 @@ export function createBody(deps: BodyDeps): Body {
         estop: { latched: true, by, at: deps.clock.now() },
       })),
   });
-  if (rt === null) return withoutBase(client, deps.config);
-  return deps.placement.kind === 'inline'
-    ? inlineBody(client, rt, deps, deps.placement.clock)
-    : forkedBody(client, rt, deps, deps.placement.env);
+  const { placement } = deps;
+  if (rt === null) {
+    if (placement.kind === 'process') placement.ahead?.discard();
+    return withoutBase(client, deps.config);
+  }
+  return placement.kind === 'inline'
+    ? inlineBody(client, rt, deps, placement.clock)
+    : forkedBody(client, rt, deps, placement);
 }
 
-function forkedBody(client: RtClient, rt: RtConfig, deps: BodyDeps, env: NodeJS.ProcessEnv): Body {
+function forkedBody(
+  client: RtClient,
+  rt: RtConfig,
+  deps: BodyDeps,
+  { env, ahead = null }: Extract<RtPlacement, { kind: 'process' }>,
+): Body {
   const { log, wall } = deps;
   const supervisor = new RtSupervisor({
     client,
@@ -82,6 +94,7 @@ function forkedBody(client: RtClient, rt: RtConfig, deps: BodyDeps, env: NodeJS.
     clock: wall,
     log,
     env,
+    ahead,
     // On a simulated clock a silent motion process may only be one that time does not reach.
     ...(deps.simulatedTime ? { silentLimitMs: null } : {}),
   });

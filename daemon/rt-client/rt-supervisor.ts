@@ -2,15 +2,15 @@
  * Keeps a motion process running: forks it, gives its channel to the client, starts it again when it dies or
  * falls silent. What the wheels do in between is said in `docs/safety.md`.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
-import { entryPath } from '../../config/contracts/entry.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { DaemonToRt, RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import { IpcChannel, type LinkCounts } from '../../drivers/rt/channel.js';
 import type { RtConfig } from '../../drivers/rt/config.js';
 import { RestartPolicy } from './restart-policy.js';
 import type { RtClient } from './rt-client.js';
+import { type HeldMotionProcess, startMotionProcess } from './rt-process.js';
 
 export interface RtSupervisorOptions {
   client: RtClient;
@@ -19,6 +19,8 @@ export interface RtSupervisorOptions {
   clock: Clock;
   log: Log;
   env: NodeJS.ProcessEnv;
+  /** The first one, when it was started ahead. */
+  ahead?: HeldMotionProcess | null;
   /**
    * A motion process that says nothing for this long is killed and started again, ms. Null: never, for simulated
    * time, which may stand still. By default less while it drives than while it stands.
@@ -33,12 +35,6 @@ const SILENT_STARTING_MS = 10_000;
 const CHECK_EVERY_MS = 150;
 /** Longer than this between two checks: it was this process that did not run. */
 const STARVED_MS = 400;
-/**
- * Node flags of the motion process. Its garbage is collected by the thread that makes it: helpers of ordinary
- * priority, which that thread would have to wait for, get no turn on a busy machine. A small nursery keeps each
- * collection well under a millisecond, and the process small.
- */
-const RT_FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2'];
 /** How long a motion process may take to stop the base and close its ports, ms. */
 const STOP_MS = 2_000;
 
@@ -49,6 +45,7 @@ export class RtSupervisor {
   readonly #policy = new RestartPolicy();
   readonly #counters = { rt_starts: 0, rt_deaths: 0, rt_killed_silent: 0 };
   #child: ChildProcess | null = null;
+  #ahead: HeldMotionProcess | null;
   #stopping = false;
   #checkedMono = 0;
   #cancelCheck: CancelTimer = () => {};
@@ -56,6 +53,7 @@ export class RtSupervisor {
 
   constructor(options: RtSupervisorOptions) {
     this.#options = options;
+    this.#ahead = options.ahead ?? null;
   }
 
   start(): void {
@@ -89,12 +87,8 @@ export class RtSupervisor {
 
   #fork(): void {
     const { client, config, env } = this.#options;
-    const child = fork(entryPath(import.meta.url, '../../drivers/rt/main.js'), [JSON.stringify(config)], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: RT_FLAGS,
-      env,
-    });
+    const child = this.#ahead?.take(config) ?? startMotionProcess(config, env);
+    this.#ahead = null;
     this.#child = child;
     this.#counters.rt_starts += 1;
     child.once('exit', (code, signal) => this.#died(child, signal ?? `exit code ${code}`));

@@ -22,8 +22,14 @@ const LAST_MS = 1500;
 let running: RtHost | null = null;
 let ending = false;
 
-/** `base`: the opener of the base's port when it has been opened, and the base stopped, already. */
-export async function runMotionProcess(machineClock: Clock, base: OpenPort | null): Promise<void> {
+/**
+ * `configuration`: JSON. `base`: the opener of the base's port when it has been opened, and the base stopped, already.
+ */
+export async function runMotionProcess(
+  machineClock: Clock,
+  configuration: string | undefined,
+  base: OpenPort | null,
+): Promise<void> {
   /** Stops the base now, lets go of the ports, and exits. */
   const end = (reason: string, code: number): void => {
     running?.stopWheels();
@@ -34,7 +40,7 @@ export async function runMotionProcess(machineClock: Clock, base: OpenPort | nul
     void ended.finally(() => process.exit(code));
   };
   handleSignals(end);
-  const config = readConfig(process.argv[2]);
+  const config = readConfig(configuration);
   if (process.send === undefined) throw new Error('it is started by the daemon, not by hand');
   writePidFile(config.stateDir, 'rt.pid');
   const participant = await LockstepParticipant.joinFrom(process.env, {
@@ -88,8 +94,8 @@ function handleSignals(end: (reason: string, code: number) => void): void {
 }
 
 /** Throws an Error that names field, value and what is allowed. */
-function readConfig(argument: string | undefined): RtConfig {
-  const value: unknown = JSON.parse(argument ?? '');
+function readConfig(text: string | undefined): RtConfig {
+  const value: unknown = JSON.parse(text ?? '');
   const parsed = rtConfigSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new Error(`configuration: ${describeZodError(parsed.error, value).message}`);

@@ -83,6 +83,11 @@ describe('a body that nobody was waiting for', () => {
     expect(watch.known).toBe(true);
   });
 
+  it('gets its place as soon as it has the map', async () => {
+    await reportsFor(200);
+    expect(body.asked).toEqual(['loadMap /map/map.yaml', 'relocalize 0.5 0.5']);
+  });
+
   it('gets both again when the motion process was started again', async () => {
     await reportsFor(5000);
     body.mapId = null;
