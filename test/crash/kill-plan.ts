@@ -11,6 +11,8 @@ export interface PlannedKill {
   aim: 'step' | 'start' | 'any';
   /** How far into the aim, 0…1: of a step's usual length, of the longest wait. */
   depth: number;
+  /** A burst of commands comes just before, so that the kill falls among commits and publishes. */
+  burst: boolean;
   /** The broker comes back from the dead as well, without its sessions. */
   brokerForgets: boolean;
 }
@@ -23,6 +25,7 @@ const AIMS_OF_TEN: readonly PlannedKill['aim'][] = [
 /** Of ten kills, those that do not hit the daemon alone. */
 const TARGETS: readonly Target[] = ['rt', 'rt', 'both'];
 const BROKER_EVERY = 12;
+const BURST_SHARE = 0.35;
 /** Share of all kills that a step should get at least; driving is most of the job. */
 const SHARES: Readonly<Record<MainJobStep, number>> = {
   undock: 0.08,
@@ -53,7 +56,7 @@ function planTen(offset: number, random: () => number): PlannedKill[] {
     // What is starting is the daemon.
     const target = aim === 'start' ? 'daemon' : (targets.pop() ?? 'daemon');
     const brokerForgets = target !== 'rt' && (offset + i) % BROKER_EVERY === BROKER_EVERY / 2;
-    return { target, aim, depth: random(), brokerForgets };
+    return { target, aim, depth: random(), burst: random() < BURST_SHARE, brokerForgets };
   });
 }
 

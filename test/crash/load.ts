@@ -29,6 +29,7 @@ const PAUSE_MS = { least: 150, most: 600 };
 /** Of each kind at most so many live at once, so that the robot keeps up. */
 const AT_MOST: Readonly<Record<string, number>> = { setMoveTo: 1, startCleaning: 1, setLlmTts: 3, rotate: 1 };
 const MAX_LIVE = 12;
+const BURST = 15;
 /** The next main job begins so long after the end of the one before, ms. */
 const JOB_GAP_MS = 200;
 /** A paused workflow goes on after this long, ms. */
@@ -82,6 +83,14 @@ export class Load {
     const command = this.#deps.commands.sent({ id, kind: String(body.kind), what, text });
     this.#deps.publish(text);
     return command;
+  }
+
+  /** Many small commands at once: work for the database and for the outbox. */
+  burst(): void {
+    for (let i = 0; i < BURST; i++) {
+      const body = i % 3 === 0 ? legacy('syncState', {}) : task('syncState', {});
+      this.send('syncState', i % 5 === 4 ? { ...body, params: { unknown: i } } : body);
+    }
   }
 
   /** What was accepted and has not ended. */

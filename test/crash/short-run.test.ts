@@ -8,7 +8,14 @@ import { runCrash } from './run.js';
 describe('a robot whose processes are killed at work', { timeout: 420_000 }, () => {
   it('loses nothing, doubles nothing, keeps its order and stops its wheels', async () => {
     const stateDir = mkdtempSync(join(tmpdir(), 'da-crash-test-'));
-    const report = await runCrash({ kills: 4, seed: 21, baseWatchdog: false, stateDir, say: () => {} });
+    const report = await runCrash({
+      kills: 4,
+      seed: 21,
+      baseWatchdog: false,
+      stateDir,
+      aimPatienceMs: 3000,
+      say: () => {},
+    });
     expect(report).toMatchObject({
       kills: 4,
       accepted_lost: 0,
