@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CommandResponse } from '../../../config/contracts/wire/command.js';
-import { CommandTable } from '../../../daemon/store/small-tables.js';
-import { filesAfterPowerCut, openStoreWorld, removeTemporaryDirectories } from './store-world.js';
+import { CommandTable } from '../../../daemon/intake/command-table.js';
+import { filesAfterPowerCut, openStoreWorld, removeTemporaryDirectories } from '../store/store-world.js';
 
 afterEach(removeTemporaryDirectories);
 
