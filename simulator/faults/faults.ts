@@ -88,7 +88,7 @@ function homeCommands(world: World): Record<string, Command> {
       run: (words) => {
         none(words, 'remove-person');
         const n = world.visitors.removePeople();
-        return told(world, 'remove-person', n === 0 ? 'nobody was there' : `${n} people left`);
+        return told(world, 'remove-person', whoLeft(n));
       },
     },
     'dirty-air': {
@@ -281,6 +281,11 @@ function one(words: readonly string[], usage: string): string {
   const [word] = words;
   if (words.length !== 1 || word === undefined) throw new Error(`usage: ${usage}`);
   return word;
+}
+
+function whoLeft(people: number): string {
+  if (people === 0) return 'nobody was there';
+  return people === 1 ? 'the person went away' : `all ${people} people went away`;
 }
 
 function none(words: readonly string[], usage: string): void {
