@@ -24,7 +24,7 @@ describe('injected faults', () => {
     inject('person main bedroom');
     expect(world.view().people.map((p) => p.room)).toEqual(['2', '4']);
     expect(world.visitors.things).toHaveLength(2);
-    expect(inject('remove-person')).toBe('2 people left');
+    expect(inject('remove-person')).toBe('all 2 people went away');
     expect(inject('remove-person')).toBe('nobody was there');
   });
 
