@@ -10,6 +10,8 @@ export interface HealthParams {
   foundScore: number;
   foundAfterMs: number;
   foundShare: number;
+  /** So far at least have the farther rays to reach for a scan to tell one place from another, metres. */
+  foundReach: number;
   /** Deviation of the estimate up to which it is believed, metres. */
   maxSpread: number;
   /** A scan with fewer rays says nothing. */
@@ -23,6 +25,7 @@ export const DEFAULT_HEALTH: HealthParams = {
   foundScore: 0.85,
   foundAfterMs: 1500,
   foundShare: 0.97,
+  foundReach: 1,
   maxSpread: 0.3,
   minBeams: 20,
 };
@@ -63,13 +66,15 @@ export class LocalisationHealth {
 
   /** One scan: how well it fits, 0…1, on how many rays, and how sure the filter is. */
   observe(seen: ScanFit, mono: number): void {
-    const { score, beams, spread, share } = seen;
+    const { score, beams, spread, share, reach } = seen;
     const p = this.#params;
     if (score === null || beams < p.minBeams) return;
     this.score = score;
     const lost = this.#localized === false;
     const fits = score >= (lost ? p.foundScore : p.goodScore) && spread <= p.maxSpread;
-    const good = fits && (!lost || share >= p.foundShare);
+    // What stands close around the robot looks like many a corner.
+    const telling = reach >= p.foundReach;
+    const good = fits && (!lost || (share >= p.foundShare && telling));
     this.#goodSince = good ? (this.#goodSince ?? mono) : null;
     const bad = score < p.badScore || spread > 2 * p.maxSpread;
     // While nothing has confirmed a pose, not being good is enough to doubt it.
@@ -90,4 +95,6 @@ export interface ScanFit {
   spread: number;
   /** Share of the particles' weight that is round the estimate, 0…1. */
   share: number;
+  /** How far the farther rays reach, metres. */
+  reach: number;
 }

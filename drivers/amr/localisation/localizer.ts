@@ -5,7 +5,7 @@ import { DEFAULT_HEALTH, type HealthParams, LocalisationHealth } from './health.
 import { LikelihoodField } from './likelihood-field.js';
 import type { Odometry } from './odometry.js';
 import { DEFAULT_FILTER, type Estimate, type FilterParams, ParticleFilter } from './particle-filter.js';
-import { type ScanPoints, thinOut } from './scan-points.js';
+import { reachOf, type ScanPoints, thinOut } from './scan-points.js';
 
 export interface LocalizerParams {
   filter: FilterParams;
@@ -38,6 +38,8 @@ const GLOBAL_PARTICLES = 8000;
 /** A lost pose is looked for nearby for this long, then everywhere, anew after this long, ms. */
 const LOOK_AROUND_MS = 3000;
 const LOOK_EVERYWHERE_MS = 15_000;
+/** Share of a scan's rays that have to reach far for it to tell places apart. */
+const FAR_SHARE = 0.25;
 
 /**
  * Where the robot is on the map: a particle filter corrected by scans, and wheel odometry in between, so that a
@@ -148,7 +150,7 @@ export class Localizer {
     if (this.#settling > 0) this.#settle(beams, odom);
     else if (this.#hasMoved(odom)) this.#match(beams, odom, 1);
     const there = compose(this.#estimate.pose, relativeTo(this.#anchor, odom));
-    this.#observe(this.#filter.score(there, beams), beams.count, mono);
+    this.#observe(this.#filter.score(there, beams), beams, mono);
   }
 
   #hasMoved(odom: Pose): boolean {
@@ -195,11 +197,13 @@ export class Localizer {
     return was !== null && should !== null && was > should + SLIP_MARGIN;
   }
 
-  #observe(score: number | null, beams: number, mono: number): void {
+  #observe(score: number | null, beams: ScanPoints, mono: number): void {
     this.#counters.scans_checked++;
     const before = this.#health.localized;
     const { share } = this.#estimate ?? { share: 1 };
-    this.#health.observe({ score, beams, spread: this.spread()?.xy ?? 0, share }, mono);
+    const reach = this.#health.localized === false ? reachOf(beams, FAR_SHARE) : 0;
+    const spread = this.spread()?.xy ?? 0;
+    this.#health.observe({ score, beams: beams.count, spread, share, reach }, mono);
     const { localized } = this.#health;
     if (localized === false && before !== false) this.#counters.times_lost++;
     if (localized !== false) {

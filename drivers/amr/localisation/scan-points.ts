@@ -68,6 +68,14 @@ export function thinOut(points: ScanPoints, limit: number): ScanPoints {
   return { x, y, count: limit };
 }
 
+/** The distance that this share of the points exceeds, metres; 0 without points. */
+export function reachOf(points: ScanPoints, share: number): number {
+  const ranges = new Float64Array(points.count);
+  for (let i = 0; i < points.count; i++) ranges[i] = Math.hypot(points.x[i] ?? 0, points.y[i] ?? 0);
+  ranges.sort();
+  return ranges[Math.floor(points.count * (1 - share))] ?? 0;
+}
+
 /** How much of the turn has passed when a bearing is measured, 0…1. */
 function turnShare(bearing: number, timing: ScanTiming): number {
   const turned = timing.clockwise ? timing.startBearing - bearing : bearing - timing.startBearing;

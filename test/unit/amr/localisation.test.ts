@@ -145,6 +145,7 @@ describe('trust in a pose', () => {
     beams: 100,
     spread: 0.05,
     share: 1,
+    reach: 3,
     ...more,
   });
 
@@ -174,7 +175,9 @@ describe('trust in a pose', () => {
     for (let t = 3100; t <= 6000; t += 100) health.observe(scan(0.7), t);
     for (let t = 6100; t <= 9000; t += 100) health.observe(scan(0.95, { share: 0.6 }), t);
     expect(health.localized).toBe(false);
-    for (let t = 9100; t <= 10_700; t += 100) health.observe(scan(0.95), t);
+    for (let t = 9100; t <= 12_000; t += 100) health.observe(scan(0.95, { reach: 0.6 }), t);
+    expect(health.localized, 'by what stands close around').toBe(false);
+    for (let t = 12_100; t <= 13_700; t += 100) health.observe(scan(0.95), t);
     expect(health.localized).toBe(true);
   });
 });
@@ -278,6 +281,35 @@ describe('localisation', () => {
     }
     expect(drive.navigator.state().localized).toBe(true);
     expect(distance(drive.navigator.state().pose ?? { x: 99, y: 0 }, drive.robot.pose)).toBeLessThan(0.1);
+  });
+
+  it('does not take a place far away for its own while things stand all around it', async () => {
+    for (const [seed, at] of [
+      [1, { x: 1.8, y: 1.3, theta: 0 }],
+      [2, { x: 5.5, y: 3.6, theta: 2 }],
+    ] as const) {
+      const drive = await new Drive(flat(), at, { seed }).settle();
+      drive.robot.things = Array.from({ length: 12 }, (_, k) => ({
+        x: at.x + 0.45 * Math.cos((k * Math.PI) / 6),
+        y: at.y + 0.45 * Math.sin((k * Math.PI) / 6),
+        radius: 0.15,
+      }));
+      let wrong = 0;
+      const look = () => {
+        const { localized } = drive.navigator.state();
+        if (localized === true && drive.error().xy > 0.5) wrong++;
+      };
+      for (let k = 0; k < 5; k++) {
+        await drive.act({ kind: 'spin', angle: 2, tolerance: 0.1 });
+        look();
+        await drive.run(4000, look);
+      }
+      expect(wrong, `seed ${seed}`).toBe(0);
+      drive.robot.things = [];
+      await drive.run(20_000);
+      expect(drive.navigator.state().localized, `seed ${seed}`).toBe(true);
+      expect(drive.error().xy).toBeLessThan(0.1);
+    }
   });
 
   it('finds itself with no idea at all', async () => {
