@@ -80,6 +80,7 @@ describe('a device behind a PTY', () => {
   it('is found under a stable name and carries every byte value both ways, raw', async () => {
     const { end, received } = line();
     const host = await openHost(end.path);
+    await until(() => end.hostConnected);
     const all = Uint8Array.from({ length: 256 }, (_, i) => i);
     end.write(all);
     await until(() => host.received.length >= 256);
@@ -93,6 +94,7 @@ describe('a device behind a PTY', () => {
   it('hears no echo of what it sent before the host set up its port', async () => {
     const { end, received } = line();
     const host = await openHost(end.path);
+    await until(() => end.hostConnected);
     end.write(Uint8Array.from([13, 10, 3, 4, 65]));
     await until(() => host.received.length >= 5);
     await until(() => end.received() === 0);
@@ -104,7 +106,7 @@ describe('a device behind a PTY', () => {
     for (let round = 0; round < 3; round++) {
       expect(end.hostConnected).toBe(false);
       const host = await openHost(end.path);
-      expect(end.hostConnected).toBe(true);
+      await until(() => end.hostConnected);
       await closeHost(host);
       await until(() => !end.hostConnected);
     }
