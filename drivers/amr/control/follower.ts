@@ -11,6 +11,7 @@ import type { MotionLimits } from './limits.js';
 import { PathTrack } from './path-track.js';
 import { DEFAULT_TURN, type TurnParams, turnRate } from './turning.js';
 import { type ControlInput, type FreeWay, STANDSTILL, STILL_MS } from './types.js';
+import { obstacleInMap } from './where.js';
 
 export interface FollowerParams {
   /** The robot steers for the point this many seconds ahead on the path, within these lengths (metres). */
@@ -27,6 +28,8 @@ export interface FollowerParams {
   nearSpeed: number;
   /** Distance kept from whatever is in the way, metres of way. */
   stopShort: number;
+  /** What stands in the way and is not in the map may be somebody who comes towards the robot this fast, m/s. */
+  strangerSpeed: number;
   /** Slowest approach to the goal, m/s. */
   creep: number;
   turn: TurnParams;
@@ -42,6 +45,7 @@ export const DEFAULT_FOLLOWER: FollowerParams = {
   nearClearance: 0.25,
   nearSpeed: 0.1,
   stopShort: 0.06,
+  strangerSpeed: 0.5,
   creep: 0.05,
   turn: DEFAULT_TURN,
 };
@@ -58,6 +62,8 @@ export interface FollowerGround {
   speedLimitAt(p: Point): number | null;
   /** Whether the robot's centre may be at a point, by the map. */
   isFree(p: Point): boolean;
+  /** Whether the map has something where the lidar sees something. */
+  isMapped(p: Point): boolean;
 }
 
 export interface FollowerStep {
@@ -169,7 +175,7 @@ export class PathFollower {
     const wished = this.#speed(input, pose, curvature);
     const way = input.surroundings.freeWay({ v: wished, w: wished * curvature });
     const room = way.distance - this.#params.stopShort;
-    const v = Math.min(wished, Math.sqrt(2 * 0.7 * this.#limits.brake * Math.max(0, room)));
+    const v = Math.min(wished, this.#stoppableFrom(Math.max(0, room), this.#comesAtMost(way, pose)));
     // Less than this is not worth starting for, and a sign that it is about to touch something.
     const obstructed = room < 0.02 && remaining > this.#params.stopShort;
     // Round as it is, the robot can always turn on the spot; facing its way it may well pass.
@@ -183,6 +189,17 @@ export class PathFollower {
     }
     const twist = obstructed ? STANDSTILL : { v, w: v * curvature };
     return this.#answer(twist, 'driving', remaining, obstructed ? way : null);
+  }
+
+  /** Fastest that still comes to a stop within `room` metres when what is there comes on at `towards` m/s meanwhile. */
+  #stoppableFrom(room: number, towards: number): number {
+    const brake = 0.7 * this.#limits.brake;
+    return Math.sqrt(towards * towards + 2 * brake * room) - towards;
+  }
+
+  #comesAtMost(way: FreeWay, pose: Pose): number {
+    const at = way.at === null ? null : obstacleInMap(pose, way.at);
+    return at === null || this.#ground.isMapped(at) ? 0 : this.#params.strangerSpeed;
   }
 
   /** The point to steer for: as far ahead as the speed asks, but not so far that the way there cuts a corner. */

@@ -29,7 +29,7 @@ export function createController(action: MotionAction, parts: ControllerParts): 
       if (ground === null) return null;
       return new FollowPathController(action, {
         config,
-        ground,
+        ground: { ...ground, isMapped: (p) => ground.obstacles.isMapped(p) },
         obstacles: ground.obstacles,
         plan: ground.plan,
       });

@@ -76,6 +76,11 @@ export class LiveObstacles {
     return null;
   }
 
+  /** Whether what the lidar sees at a point is one of the map's obstacles, or beyond the ground that matters. */
+  isMapped(p: Point): boolean {
+    return !this.#isNew(p);
+  }
+
   /** Not on the map's obstacles, and on ground where it could matter. */
   #isNew(p: Point): boolean {
     const { frame, wallDistance, cost } = this.#costmap;

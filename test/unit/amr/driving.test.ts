@@ -120,6 +120,29 @@ describe('following a path', () => {
     },
   );
 
+  it.each([0.4, 0.8])(
+    'has stopped before somebody who comes towards it at %f m/s is there',
+    async (speed) => {
+      const drive = await driveFrom(START);
+      const person = { x: 3.4, y: 1.35, radius: 0.16 };
+      drive.robot.things = [person];
+      const gap = () => distance(person, drive.robot.pose) - 0.17 - person.radius;
+      let nearest = Number.POSITIVE_INFINITY;
+      drive.navigator.start('a', await drive.followTo(KITCHEN));
+      await drive.run(12_000, () => {
+        nearest = Math.min(nearest, gap());
+        // He walks up to it, and no further.
+        if (gap() < 0.05) return;
+        const { x, y } = drive.robot.pose;
+        const away = distance(person, drive.robot.pose);
+        person.x += (0.05 * speed * (x - person.x)) / away;
+        person.y += (0.05 * speed * (y - person.y)) / away;
+      });
+      expect(nearest).toBeLessThan(0.06);
+      expect(nearest).toBeGreaterThan(0.003);
+    },
+  );
+
   it('drives round a chair that is not in the map', async () => {
     const drive = await driveFrom(START);
     const action = await drive.followTo(KITCHEN);
