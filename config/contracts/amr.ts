@@ -127,8 +127,11 @@ export type PlanResult =
   | { ok: true; path: Pose[]; length: number }
   | {
       ok: false;
-      reason: 'unreachable' | 'goal_occupied' | 'off_map' | 'no_pose' | 'no_map';
+      /** `obstructed`: the map has a way, and something that is seen now bars it. */
+      reason: 'unreachable' | 'obstructed' | 'goal_occupied' | 'off_map' | 'no_pose' | 'no_map';
       message: string;
+      /** Where a way that the map has ends now; in the map frame. */
+      where?: Point;
     };
 
 export type AmrEvent =

@@ -73,7 +73,13 @@ export type GoalStatus = 'free' | 'off_map' | 'unknown' | 'occupied' | 'keepout'
 /** Path in the `map` frame and how much of its start only leads out of an obstacle's clearance, in poses. */
 export type GridPlan =
   | { ok: true; path: Pose[]; length: number; escape: number }
-  | { ok: false; reason: 'unreachable' | 'goal_occupied' | 'off_map'; message: string };
+  | {
+      ok: false;
+      reason: 'unreachable' | 'obstructed' | 'goal_occupied' | 'off_map';
+      message: string;
+      /** With `obstructed`: where the way that the map has ends now. */
+      where?: Point;
+    };
 
 /** Plans without blocking its caller; `pending` counts plans that have not come back (for the lock-step barrier). */
 export interface Planner {

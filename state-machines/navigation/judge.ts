@@ -137,7 +137,8 @@ export function firstActiveRung(settings: MachineSettings): number {
 export function ladderEnding(context: NavigationContext, at: number): Ending {
   const problem = context.problem;
   const tried = `${context.recoveries} attempts to get past it`;
-  if (problem?.kind === 'no_path' && !context.driven) {
+  // Barred by something that may move off it is obstructed; a way that the map does not have is none.
+  if (problem?.kind === 'no_path' && problem.where === null && !context.driven) {
     return failed('TARGET_UNREACHABLE', problem.message, problem.at, problem.where);
   }
   if (problem === null) return failed('OBSTRUCTED', `the way is blocked; ${tried}`, at);

@@ -173,8 +173,9 @@ function planProblem(
   const reason = event.result.ok ? null : event.result.reason;
   if (reason === 'no_pose') return { ...base, kind: 'localization' };
   if (reason === 'goal_occupied') return { ...base, kind: 'goal_occupied', where: goalOf(context).pose };
-  // The planner says that there is no way, not where it ends; what stopped the robot before still stands there.
-  return { ...base, kind: 'no_path', where: context.problem?.where ?? null };
+  // Where the planner cannot say where the way ends, what stopped the robot before still stands there.
+  const where = event.result.ok ? null : (event.result.where ?? null);
+  return { ...base, kind: 'no_path', where: where ?? context.problem?.where ?? null };
 }
 
 export function contactProblem({ context, event }: Args): Problem {

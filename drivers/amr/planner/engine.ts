@@ -54,14 +54,36 @@ export class PlanEngine {
         : 'the map (obstacle, unknown space or keep-out)';
       return failed('goal_occupied', `the goal ${place(goal)} has no room for the robot because of ${why}`);
     }
-    const leadOut = grid.blocked(start) ? escapeFrom(grid, start) : [start];
-    const entry = leadOut?.[leadOut.length - 1];
-    if (leadOut === null || entry === undefined) {
-      return failed('unreachable', `the robot at ${place(from)} is shut in; no free space within reach`);
+    const found = this.#find(start, end);
+    if (found.leadOut !== null && found.cells !== null) {
+      return this.#finish(from, goal, found.leadOut, found.cells);
     }
-    const cells = this.#search.search(entry, end);
-    if (cells === null) return failed('unreachable', `no way from ${place(from)} to ${place(goal)}`);
-    return this.#finish(from, goal, leadOut, cells);
+    const why =
+      found.leadOut === null
+        ? `the robot at ${place(from)} is shut in; no free space within reach`
+        : `no way from ${place(from)} to ${place(goal)}`;
+    const where = live.length === 0 ? null : this.#barredAt(start, end, live);
+    if (where === null) return failed('unreachable', why);
+    return { ...failed('obstructed', `${why} because of an obstacle seen now`), where };
+  }
+
+  /** Out of where the robot must not stand, if it does, and from there to the goal; null for what there is not. */
+  #find(start: number, end: number): { leadOut: readonly number[] | null; cells: readonly number[] | null } {
+    const leadOut = this.#grid.blocked(start) ? escapeFrom(this.#grid, start) : [start];
+    const entry = leadOut?.[leadOut.length - 1];
+    if (leadOut === null || entry === undefined) return { leadOut: null, cells: null };
+    return { leadOut, cells: this.#search.search(entry, end) };
+  }
+
+  /** Where the way that the map alone has is barred by what is seen now; null when the map has none either. */
+  #barredAt(start: number, end: number, live: Int32Array): Point | null {
+    const grid = this.#grid;
+    grid.setLive(new Int32Array(0));
+    const { leadOut, cells } = this.#find(start, end);
+    grid.setLive(live);
+    const barred = cells?.find((cell, i) => i > 0 && grid.blocked(cell));
+    if (leadOut === null || barred === undefined) return null;
+    return grid.frame.centreOf(barred);
   }
 
   #finish(from: Pose, goal: Pose, leadOut: readonly number[], cells: readonly number[]): GridPlan {
@@ -86,7 +108,9 @@ export class PlanEngine {
   }
 }
 
-function failed(reason: 'unreachable' | 'goal_occupied' | 'off_map', message: string): GridPlan {
+type Failure = Extract<GridPlan, { ok: false }>;
+
+function failed(reason: Failure['reason'], message: string): Failure {
   return { ok: false, reason, message };
 }
 

@@ -187,6 +187,24 @@ describe('planned paths', () => {
     expect(why(pose(1, 1), pose(3, 3.5))).toBe('ok');
   });
 
+  it('tell a door that somebody stands in now from one that is none, and say where', () => {
+    const costmap = new StaticCostmap(flat());
+    const engine = new PlanEngine(costmap);
+    const inDoor = { x: 4.55, y: 4.7 };
+    const live = Int32Array.of(costmap.frame.indexAt(inDoor));
+    const barred = engine.plan(pose(1, 1.2), pose(5.5, 3.8), live);
+    expect(barred).toMatchObject({ ok: false, reason: 'obstructed' });
+    if (barred.ok || barred.where === undefined) throw new Error('no place');
+    expect(distance(barred.where, inDoor)).toBeLessThan(0.35);
+    expect(barred.message).toContain('an obstacle seen now');
+    // Once he has gone there is a way again.
+    expect(engine.plan(pose(1, 1.2), pose(5.5, 3.8))).toMatchObject({ ok: true });
+    const bundle = flat();
+    const closed = { ...bundle.areas, keepout: [{ id: 'k', polygon: box(4.4, 4.3, 4.7, 5.1) }] };
+    const none = new PlanEngine(new StaticCostmap(mapBundle(bundle.grid, closed)));
+    expect(none.plan(pose(1, 1), pose(5.5, 3.8), live)).toMatchObject({ ok: false, reason: 'unreachable' });
+  });
+
   it('go round what stands there now, and back once it has gone', () => {
     const costmap = new StaticCostmap(flat());
     const engine = new PlanEngine(costmap);

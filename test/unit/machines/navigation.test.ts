@@ -220,6 +220,18 @@ describe('an obstacle', () => {
     expect(r.notices).toEqual([]);
   });
 
+  it('in the only way there is, barred by something seen now, is waited for and ends OBSTRUCTED with its place', async () => {
+    const r = robot();
+    const where = { x: 1.2, y: 0 };
+    r.amr.planner = () => ({ ok: false, reason: 'obstructed', message: 'someone stands in the door', where });
+    r.go();
+    await r.clock.advanceAsync(6000);
+    expect(r.outcome.error).toBeNull();
+    await r.clock.advanceAsync(20_000);
+    expect(r.outcome.error).toMatchObject({ reason: 'OBSTRUCTED', evidence: { where } });
+    expect(r.notices).toMatchObject([{ type: 'movement.obstructed' }]);
+  });
+
   it('where the robot is to stand is waited for, and ends OBSTRUCTED with that place', async () => {
     const r = robot();
     r.amr.planner = () => ({ ok: false, reason: 'goal_occupied', message: 'someone stands there' });
