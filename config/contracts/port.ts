@@ -14,6 +14,11 @@ export interface PortConnection {
    * neither wait behind a drive command nor be followed by a stale one.
    */
   write(bytes: Uint8Array, options?: { ahead?: boolean }): boolean;
+  /**
+   * Bytes may be delivered this much late, ms, and many at once: fewer wakes on a robot with nothing to do. 0, as at
+   * the start: at once. A port that cannot leaves it out.
+   */
+  relax?(ms: number): void;
   /** Throws away what has arrived and was not yet delivered: stale bytes of a port nobody was reading. */
   discardInput(): Promise<void>;
   close(): Promise<void>;

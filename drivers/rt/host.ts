@@ -40,6 +40,8 @@ export interface RtHostOptions {
   /** Throws with a message for people. */
   loadMap: (mapYaml: string) => MapBundle;
   poses: PoseStore;
+  /** How late scans may come to a robot at rest, ms. A simulation in lock-step needs every byte at once: 0. */
+  relaxedLidarMs?: number;
   /** The channel closed; the wheels have been told to stop. */
   onChannelLost: (reason: string) => void;
 }
@@ -199,6 +201,13 @@ export class RtHost {
     this.#poses.keep(navigator.state(), this.#guard.stillProven, this.#clock.now(), this.#clock.mono());
     if (cycle % COUNTERS_EVERY === 1) this.#shownCounters = this.#allCounters();
     this.#reports.cycle(cycle);
+    this.#relaxLidar();
+  }
+
+  #relaxLidar(): void {
+    const { lidar, relaxedLidarMs = 0 } = this.#options;
+    const resting = this.#loop.action === null && this.#guard.stillProven;
+    lidar?.relax(resting ? relaxedLidarMs : 0);
   }
 
   #state(): RobotState {

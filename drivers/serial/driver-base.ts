@@ -66,6 +66,7 @@ export abstract class SerialDriverBase implements SerialDriver {
   #lastHeard = Number.NEGATIVE_INFINITY;
   #silences = 0;
   #cancelWatch: CancelTimer = () => {};
+  #relaxMs = 0;
 
   protected constructor(options: SerialDriverOptions, traits: DeviceTraits) {
     this.clock = options.clock;
@@ -126,6 +127,13 @@ export abstract class SerialDriverBase implements SerialDriver {
 
   counters(): Record<string, number> {
     return { ...this.#counters };
+  }
+
+  /** See `PortConnection.relax`; holds for later connections as well. */
+  protected relaxPort(ms: number): void {
+    if (ms === this.#relaxMs) return;
+    this.#relaxMs = ms;
+    if (this.#state.at === 'open') this.#state.connection.relax?.(ms);
   }
 
   portCounts(): PortCounts {
@@ -202,6 +210,7 @@ export abstract class SerialDriverBase implements SerialDriver {
     this.#silences = 0;
     this.#watchSilence(this.#traits.silenceMs);
     this.onOpen();
+    if (this.#relaxMs > 0) connection.relax?.(this.#relaxMs);
     connection.onData((bytes) => {
       if (this.#isCurrent(connection)) this.onBytes(bytes);
     });

@@ -71,6 +71,8 @@ export interface BaseDriver extends SerialDriver {
 export interface LidarDriver extends SerialDriver {
   /** One call for each full turn; `Scan.at` is when its last byte arrived. */
   onScan(listener: (scan: Scan) => void): void;
+  /** Scans may come this much late, ms, while nobody drives by them; 0: at once. */
+  relax(ms: number): void;
 }
 
 export interface AirReading {

@@ -42,6 +42,7 @@ function countingConnection(inner: PortConnection, counts: PortCounts): PortConn
       if (!accepted) counts.tx -= bytes.length;
       return accepted;
     },
+    ...(inner.relax === undefined ? {} : { relax: (ms: number) => inner.relax?.(ms) }),
     discardInput: async () => {
       await inner.discardInput();
       inbox.discard();

@@ -5,7 +5,7 @@
  */
 import { readSync, writeSync } from 'node:fs';
 import { SerialPort } from 'serialport';
-import { type Clock, delay } from '../../../config/contracts/clock.js';
+import { type CancelTimer, type Clock, delay } from '../../../config/contracts/clock.js';
 import { errorCode, errorText } from '../../../config/contracts/errors.js';
 import type { PortConnection, PortCounts } from '../../../config/contracts/port.js';
 import { type CountedOpenPort, newCounts } from './counts.js';
@@ -41,7 +41,7 @@ export function serialPort(options: SerialPortOptions): CountedOpenPort {
     const device = await openDevice(options, signal);
     // The bindings have flushed what arrived while nobody listened, so it is in no count.
     counts.opens += 1;
-    return new SerialConnection(device, options.path, counts);
+    return new SerialConnection(device, options, counts);
   };
   return Object.assign(open, { counts });
 }
@@ -88,17 +88,22 @@ export function openFailure(path: string, reason: string): string {
 class SerialConnection implements PortConnection {
   readonly #device: Device;
   readonly #path: string;
+  readonly #clock: Clock;
   readonly #counts: PortCounts;
   readonly #ending = new Ending();
   readonly #outbox = new Outbox();
   readonly #buffer = new Uint8Array(READ_BYTES);
   #listener: ((bytes: Uint8Array) => void) | null = null;
   #waitingToWrite = false;
+  #relaxMs = 0;
+  /** Set while nothing is listened for, in between two relaxed reads. */
+  #cancelRest: CancelTimer | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor(device: Device, path: string, counts: PortCounts) {
+  constructor(device: Device, { path, clock }: SerialPortOptions, counts: PortCounts) {
     this.#device = device;
     this.#path = path;
+    this.#clock = clock;
     this.#counts = counts;
   }
 
@@ -122,6 +127,14 @@ class SerialConnection implements PortConnection {
     return !this.#ending.reached;
   }
 
+  relax(ms: number): void {
+    this.#relaxMs = ms;
+    if (ms > 0 || this.#cancelRest === null) return;
+    this.#cancelRest();
+    this.#cancelRest = null;
+    this.#awaitInput();
+  }
+
   async discardInput(): Promise<void> {
     while (this.#read() !== null);
   }
@@ -139,8 +152,17 @@ class SerialConnection implements PortConnection {
       if (error !== null) return this.#end(`${this.#path}: disconnected (${error.message})`);
       const bytes = this.#read();
       // Listening goes on even if the listener throws: that is a defect of the listener, not of the line.
-      this.#awaitInput();
+      if (this.#relaxMs === 0) this.#awaitInput();
+      else this.#rest();
       if (bytes !== null) this.#listener?.(bytes);
+    });
+  }
+
+  /** The operating system keeps what arrives meanwhile. */
+  #rest(): void {
+    this.#cancelRest = this.#clock.after(this.#relaxMs, () => {
+      this.#cancelRest = null;
+      this.#awaitInput();
     });
   }
 
@@ -188,6 +210,7 @@ class SerialConnection implements PortConnection {
   #end(reason: string): void {
     // In this order: closing calls back into everything that waits for the device.
     if (!this.#ending.end(reason)) return;
+    this.#cancelRest?.();
     this.#closed = this.#device.close().catch(() => {});
   }
 }

@@ -35,6 +35,8 @@ export class ManualLidar implements LidarDriver {
 
   onLink(_listener: (change: LinkChange) => void): void {}
 
+  relax(): void {}
+
   onScan(listener: (scan: Scan) => void): void {
     this.#scanListeners.push(listener);
   }
