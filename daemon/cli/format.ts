@@ -29,12 +29,16 @@ function withRest(whole: number, unit: string, rest: number, restUnit: string): 
   return rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${restUnit}`;
 }
 
-/** Small facts on one line, e.g. evidence. */
+/** Small facts on one line, e.g. evidence; points in time as times of day. */
 export function facts(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'object') return fact(value);
   return Object.entries(value)
-    .map(([key, inner]) => `${key} ${fact(inner)}`)
+    .map(([key, inner]) =>
+      key.endsWith('_at_ms') && typeof inner === 'number'
+        ? `${key.slice(0, -'_ms'.length)} ${clockTime(inner)}`
+        : `${key} ${fact(inner)}`,
+    )
     .join(', ');
 }
 

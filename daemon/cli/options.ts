@@ -19,7 +19,7 @@ export function jsonObject(cli: Cli, what: string, text: string): Record<string,
   return asObject(
     cli,
     what,
-    parse(cli, what, () => JSON.parse(text)),
+    parse(cli, what, () => JSON.parse(text), 'badParams'),
   );
 }
 
@@ -35,12 +35,17 @@ export async function document(cli: Cli, file: string): Promise<Record<string, u
   );
 }
 
-function parse(cli: Cli, what: string, read: () => unknown): unknown {
+function parse(
+  cli: Cli,
+  what: string,
+  read: () => unknown,
+  complaint: 'badJson' | 'badParams' = 'badJson',
+): unknown {
   try {
     return read();
   } catch (error) {
     const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    throw new CliError(cli.t('badJson', { what, why }), EXIT.usage);
+    throw new CliError(cli.t(complaint, { what, why }), EXIT.usage);
   }
 }
 
@@ -62,7 +67,8 @@ export async function fileBytes(cli: Cli, file: string, limit: number): Promise<
     bytes = await readFile(file);
   } catch (error) {
     const why = errorCode(error) ?? String(error);
-    throw new CliError(cli.t('cannotRead', { file, why }), EXIT.usage);
+    const text = why === 'ENOENT' ? cli.t('noSuchFile', { file }) : cli.t('cannotRead', { file, why });
+    throw new CliError(text, EXIT.usage);
   }
   if (bytes.length > limit) {
     throw new CliError(cli.t('tooLarge', { file, limit: `${Math.round(limit / 1024)} KiB` }), EXIT.usage);

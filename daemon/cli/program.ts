@@ -20,6 +20,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
+      outputError: (text, write) => write(`${wrongUsage(text)}; ${t('seeHelp')}\n`),
       getOutHelpWidth: () => io.stdout.columns ?? 100,
       getErrHelpWidth: () => io.stderr.columns ?? 100,
     })
@@ -35,6 +36,14 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     return report(error, argv, io);
   }
   return outcome.code;
+}
+
+/** On one line, as every other error: `deviceagent: unknown command 'tsk' (Did you mean task?)`. */
+function wrongUsage(text: string): string {
+  return `deviceagent: ${text
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll('\n', ' ')}`;
 }
 
 function report(error: unknown, argv: readonly string[], io: Io): number {
@@ -64,11 +73,11 @@ class Builder {
    */
   async daemonCommands(program: Command, argv: readonly string[]): Promise<void> {
     const [first, second] = argv[0] === 'help' ? argv.slice(1) : argv;
-    if (first === 'run') (await import('./run.js')).registerRun(program);
+    if (first === 'run') (await import('./run.js')).registerRun(program, this.#t);
     else program.command('run').description(this.#t('cmdRun'));
     const sim =
       first === 'sim' && second !== 'inject'
-        ? (await import('./sim.js')).registerSim(program)
+        ? (await import('./sim.js')).registerSim(program, this.#t)
         : program.command('sim').description(this.#t('cmdSim'));
     this.#command(sim, 'inject <what...>', 'cmdInject', async (cli, words) =>
       (await import('./commands/inject.js')).inject(cli, words),

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { PROFILES, profilePath } from '../../config/profiles.js';
 import { HeldMotionProcess } from '../rt-client/rt-process.js';
 import { defaultStateDir } from './default-state-dir.js';
+import type { Translate } from './language.js';
 
 interface RunOptions {
   config: string;
@@ -15,13 +16,13 @@ interface RunOptions {
 /** Set by a simulation, so that the same seed gives the same run. */
 export const SEED_ENV = 'DEVICEAGENT_SEED';
 
-export function registerRun(program: Command): void {
+export function registerRun(program: Command, t: Translate): void {
   program
     .command('run')
-    .description('run the daemon of a robot')
-    .requiredOption('--config <file>', `profile: a YAML file, or one of ${PROFILES.join(', ')}`)
-    .option('--state-dir <dir>', 'where the robot keeps what it knows')
-    .option('--rt <where>', 'the motion process: "process" or "inline"', 'process')
+    .description(t('cmdRun'))
+    .requiredOption('--config <file>', t('runConfig', { names: PROFILES.join(', ') }))
+    .option('--state-dir <dir>', t('runStateDir'))
+    .option('--rt <where>', t('runRt'), 'process')
     .action((options: RunOptions) => run(options));
 }
 

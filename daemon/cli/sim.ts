@@ -9,49 +9,46 @@ import { SimSession } from '../../simulator/session/session.js';
 import { socketPath } from '../api/socket-path.js';
 import { isAnswered } from '../api/state-dir.js';
 import { simStateDir } from './default-state-dir.js';
+import type { Translate } from './language.js';
 import { freePort } from './simulation/free-port.js';
 import { createRobot } from './simulation/robot.js';
 import { parseSimOptions, type SimOptions } from './simulation/sim-options.js';
-import { MAIN_JOB, tellStory } from './simulation/story.js';
+import { labelled, MAIN_JOB, tellStory } from './simulation/story.js';
 import { createTerminal } from './simulation/terminal.js';
 
 const DEFAULT_MQTT_PORT = 1883;
 const DEFAULT_API_PORT = 8080;
 
 /** Registers the command and returns it, so that its sub-commands can be added. */
-export function registerSim(program: Command): Command {
+export function registerSim(program: Command, t: Translate): Command {
   return program
     .command('sim')
-    .description('a simulated home with the real daemon in it')
-    .option('--speed <speed>', 'times real speed, or "max"', '1')
-    .option('--seed <n>', 'the same seed gives the same run', '1')
-    .option('--world <file>', 'a world file instead of the home that comes along')
-    .option('--map <file>', 'any ROS map (map.yaml) as the world')
-    .option('--mqtt-port <port>', `port of the broker on loopback (${DEFAULT_MQTT_PORT}, or a free one)`)
-    .option('--api-port <port>', `port of the console on loopback (${DEFAULT_API_PORT}, or a free one)`)
-    .option('--state-dir <dir>', 'where the robot keeps what it knows; the default starts empty each time')
-    .option('--cloud <on|off>', 'the built-in cloud and the workflow it sends', 'on')
-    .option('--once', 'end after the workflow, with exit code 0 or 1', false)
-    .option('--headless', 'no workflow unless --once, no live line', false)
-    .option('--transport <pty|memory>', 'how devices are connected; memory: everything in one process', 'pty')
-    .option('--rt <process|inline>', 'where the motion process runs')
-    .option(
-      '--base-watchdog <on|off>',
-      'a base whose firmware stops by itself; real Create 2 have none',
-      'off',
-    )
+    .description(t('cmdSim'))
+    .option('--speed <speed>', t('simSpeed'), '1')
+    .option('--seed <n>', t('simSeed'), '1')
+    .option('--world <file>', t('simWorld'))
+    .option('--map <file>', t('simMap'))
+    .option('--mqtt-port <port>', t('simMqttPort', { port: DEFAULT_MQTT_PORT }))
+    .option('--api-port <port>', t('simApiPort', { port: DEFAULT_API_PORT }))
+    .option('--state-dir <dir>', t('simStateDir'))
+    .option('--cloud <on|off>', t('simCloud'), 'on')
+    .option('--once', t('simOnce'), false)
+    .option('--headless', t('simHeadless'), false)
+    .option('--transport <pty|memory>', t('simTransport'), 'pty')
+    .option('--rt <process|inline>', t('simRt'))
+    .option('--base-watchdog <on|off>', t('simWatchdog'), 'off')
     .action(async (raw: Record<string, unknown>) => {
-      process.exitCode = await simulate(parseSimOptions(raw));
+      process.exitCode = await simulate(parseSimOptions(raw), t);
       process.exit();
     });
 }
 
 /** Runs until the workflow is over (`--once`) or a signal comes; returns the exit code. */
-async function simulate(options: SimOptions): Promise<number> {
+async function simulate(options: SimOptions, t: Translate): Promise<number> {
   const wall = new SystemClock();
   const terminal = createTerminal(process.stdout, options.headless);
-  const stateDir = options.stateDir ?? (await freshStateDir());
-  await refuseSecond(stateDir);
+  const stateDir = options.stateDir ?? (await freshStateDir(t));
+  await refuseSecond(stateDir, t);
   const mqttPort = options.mqttPort ?? (await freePort(DEFAULT_MQTT_PORT));
   const apiPort = options.apiPort ?? (await freePort(DEFAULT_API_PORT));
   const { device_id: deviceId } = loadConfig(profilePath('sim'), process.env, stateDir).config;
@@ -69,9 +66,11 @@ async function simulate(options: SimOptions): Promise<number> {
     },
   });
   await session.start();
-  terminal.print(`simulated home   ${session.world.layout.rooms.map((room) => room.name).join(' · ')}`);
-  terminal.print(`broker           ${session.brokerUrl ?? 'in memory'}   device ${deviceId}`);
-  terminal.print(`state            ${stateDir}`);
+  const url = session.brokerUrl ?? t('simInMemory');
+  const rooms = session.world.layout.rooms.map((room) => room.name);
+  terminal.print(labelled(t('simHome'), rooms.join(' · ')));
+  terminal.print(labelled(t('simBroker'), t('simBrokerAt', { url, device: deviceId })));
+  terminal.print(labelled(t('simState'), stateDir));
   const robot = createRobot({
     session,
     options,
@@ -79,15 +78,15 @@ async function simulate(options: SimOptions): Promise<number> {
     mqttUrl: session.brokerUrl,
     apiPort,
     wall,
-    onReady: (address) => terminal.print(`console          ${address ?? 'none'}`),
+    onReady: (address) => terminal.print(labelled(t('simConsole'), address ?? t('simNone'))),
     onDeath: (how, ms) =>
-      terminal.print(`the daemon died (${how})${ms === null ? '' : `; it is started again in ${ms} ms`}`),
+      terminal.print(ms === null ? t('simDied', { how }) : t('simDiedAgain', { how, ms })),
   });
   const interrupted = new Promise<'signal'>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('signal'));
   });
   await robot.start();
-  const code = await untilOver(session, options, wall, terminal, interrupted);
+  const code = await untilOver(session, options, wall, terminal, interrupted, t);
   terminal.live('');
   session.writeTrace();
   await robot.stop();
@@ -101,6 +100,7 @@ async function untilOver(
   wall: SystemClock,
   terminal: ReturnType<typeof createTerminal>,
   interrupted: Promise<'signal'>,
+  t: Translate,
 ): Promise<number> {
   const { cloud } = session;
   if (cloud === null || (options.headless && !options.once)) {
@@ -115,36 +115,35 @@ async function untilOver(
     clock: session.clock,
     wall,
     goal: MAIN_JOB,
+    t,
     columns: process.stdout.columns ?? 160,
     print: (line) => terminal.print(line),
     live: (line) => terminal.live(line),
   });
   const result = await Promise.race([told, interrupted]);
   if (result === 'signal') return options.once ? 1 : 0;
-  terminal.print(`wall time        ${((wall.mono() - startedAt) / 1000).toFixed(1)} s`);
+  terminal.print(labelled(t('simWall'), `${((wall.mono() - startedAt) / 1000).toFixed(1)} s`));
   if (session.unsettled.ticks > 0) {
-    terminal.print(`unsettled ticks  ${session.unsettled.ticks} (${session.unsettled.last})`);
+    terminal.print(labelled(t('simUnsettled'), `${session.unsettled.ticks} (${session.unsettled.last})`));
   }
   if (options.once) return result.ok ? 0 : 1;
-  terminal.print(
-    'the robot stays up; talk to it from a second terminal, e.g. `npx deviceagent task list`. Ctrl-C ends.',
-  );
+  terminal.print(t('simStays'));
   await interrupted;
   return 0;
 }
 
 /** The default state directory, emptied: a new simulated home is a new robot. */
-async function freshStateDir(): Promise<string> {
+async function freshStateDir(t: Translate): Promise<string> {
   const dir = simStateDir();
-  await refuseSecond(dir);
+  await refuseSecond(dir, t);
   rmSync(dir, { recursive: true, force: true });
   return dir;
 }
 
-async function refuseSecond(stateDir: string): Promise<void> {
+async function refuseSecond(stateDir: string, t: Translate): Promise<void> {
   for (const path of [controlSocketPath(stateDir), socketPath(stateDir)]) {
     if (await isAnswered(path)) {
-      throw new Error(`a robot already runs on ${stateDir}; stop it, or use another --state-dir`);
+      throw new Error(t('simTaken', { dir: stateDir }));
     }
   }
 }

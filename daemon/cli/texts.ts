@@ -1,6 +1,8 @@
 /** What the command line says, in Korean and English. */
+import { simTexts } from './simulation/sim-texts.js';
 
 export const texts = {
+  ...simTexts,
   about: {
     ko: '집 로봇의 데몬을 실행하고 다루는 명령',
     en: 'runs a home robot and talks to it',
@@ -11,7 +13,7 @@ export const texts = {
     ko: '시뮬레이션에 일 일으키기: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · block-wheels on · bump left · cliff · estop …',
     en: 'make something happen in the simulation: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · block-wheels on · bump left · cliff · estop …',
   },
-  cmdTask: { ko: '작업', en: 'tasks' },
+  cmdTask: { ko: '작업 맡기기, 보기, 취소', en: 'submit, list, show and cancel tasks' },
   cmdTaskSubmit: {
     ko: '작업 맡기기, 예: task submit setMoveTo \'{"positionName":"거실"}\' --wait',
     en: 'submit a task, e.g. task submit setMoveTo \'{"positionName":"거실"}\' --wait',
@@ -19,7 +21,10 @@ export const texts = {
   cmdTaskList: { ko: '작업 목록', en: 'list tasks' },
   cmdTaskShow: { ko: '작업 하나와 그 증거', en: 'one task with its evidence' },
   cmdTaskCancel: { ko: '작업 취소', en: 'cancel a task' },
-  cmdWorkflow: { ko: '작업 흐름', en: 'workflows' },
+  cmdWorkflow: {
+    ko: '작업 흐름 맡기기, 보기, 멈추기, 취소',
+    en: 'submit, list, show, pause, resume and cancel workflows',
+  },
   cmdWorkflowSubmit: {
     ko: '작업 흐름 맡기기 (JSON 또는 YAML; -는 표준 입력)',
     en: 'submit a workflow (JSON or YAML; - is standard input)',
@@ -33,7 +38,10 @@ export const texts = {
   cmdWorkflowResume: { ko: '다시 시작', en: 'resume' },
   cmdWorkflowCancel: { ko: '취소', en: 'cancel' },
   cmdContext: { ko: '계획하는 쪽이 보는 상태 (device_context)', en: 'what a planner sees (device_context)' },
-  cmdEvents: { ko: '이벤트', en: 'events' },
+  cmdEvents: {
+    ko: '이벤트: 최근 20개, --since로 그 뒤 모두',
+    en: 'what the cloud is told: the last 20 events, or all after --since',
+  },
   cmdOutbox: { ko: '클라우드로 보낼 것', en: 'what waits for the cloud' },
   cmdOutboxStatus: { ko: '밀린 양과 합계', en: 'backlog and totals' },
   cmdOutboxLetters: { ko: '브로커가 거부한 것', en: 'what the broker refused for good' },
@@ -48,7 +56,7 @@ export const texts = {
     en: 'what the robot can do, and why it cannot',
   },
   cmdSchema: { ko: '문서의 JSON Schema', en: 'the JSON Schema of a document' },
-  cmdConfig: { ko: '설정', en: 'configuration' },
+  cmdConfig: { ko: '설정 파일 검사', en: 'check a configuration file' },
   cmdConfigCheck: { ko: '설정 파일 검사', en: 'check a configuration file' },
   cmdDoctor: { ko: '부품마다 상태와 할 일', en: 'every part: its state, and what to do' },
   cmdEstop: { ko: '비상 정지', en: 'emergency stop' },
@@ -61,7 +69,7 @@ export const texts = {
     ko: '기록한 시리얼 데이터를 드라이버로 해석',
     en: 'feed a recorded serial capture through the drivers',
   },
-  cmdMap: { ko: '지도', en: 'the map' },
+  cmdMap: { ko: '지도 보기, 가져오기, 내보내기', en: 'show, import and export the map' },
   cmdMapShow: { ko: '지도와 방', en: 'the map and its rooms' },
   cmdMapImport: { ko: 'ROS 지도와 areas.yaml 가져오기', en: 'take over a ROS map and its areas.yaml' },
   cmdMapExport: { ko: '지도를 폴더로 내보내기', en: 'write the map into a folder' },
@@ -104,8 +112,14 @@ export const texts = {
   },
   refused: { ko: '거부됨 {code}: {message}', en: 'refused, {code}: {message}' },
   badJson: { ko: '{what}: JSON이 아니에요 ({why})', en: '{what} is not JSON ({why})' },
+  badParams: {
+    ko: '{what}: JSON이 아니에요 ({why}). 이렇게 쓰세요: \'{"positionName":"거실"}\'',
+    en: '{what} is not JSON ({why}); write it like \'{"positionName":"거실"}\'',
+  },
   badObject: { ko: '{what}: JSON 객체여야 해요', en: '{what} has to be a JSON object' },
   badNumber: { ko: '{option}: {value} 대신 {allowed}', en: '{option}: found {value}; allowed is {allowed}' },
+  seeHelp: { ko: '쓰는 법: deviceagent --help', en: 'how to use it: deviceagent --help' },
+  noSuchFile: { ko: '그런 파일이 없어요: {file}', en: 'there is no file {file}' },
   cannotRead: { ko: '{file}: 읽을 수 없어요 ({why})', en: '{file} cannot be read ({why})' },
   tooLarge: { ko: '{file}: {limit}보다 커요', en: '{file} is larger than {limit}' },
   lost: {
@@ -152,7 +166,10 @@ export const texts = {
     en: '{file} is valid (profile {profile}, device {device})',
   },
   configLacks: { ko: '빠진 것:', en: 'what it lacks:' },
-  methodUnknown: { ko: '그런 방법이 없어요: {name}', en: 'there is no method {name}' },
+  methodUnknown: {
+    ko: '그런 방법이 없어요: {name}. 있는 것: {names}',
+    en: 'there is no method {name}; there are: {names}',
+  },
   schemaUnknown: {
     ko: '그런 스키마가 없어요: {name}. 있는 것: {names}',
     en: 'there is no schema {name}; there are: {names}',

@@ -25,7 +25,9 @@ export async function showMethods(cli: Cli, name: string | undefined): Promise<n
 
 async function showMethod(cli: Cli, methods: readonly MethodView[], name: string): Promise<void> {
   const method = methods.find((m) => m.name === name);
-  if (method === undefined) throw new CliError(cli.t('methodUnknown', { name }));
+  if (method === undefined) {
+    throw new CliError(cli.t('methodUnknown', { name, names: methods.map((m) => m.name).join(', ') }));
+  }
   const { stringify } = await import('yaml');
   cli.result(method, () => stringify(method).trimEnd());
 }

@@ -110,7 +110,8 @@ function show(message: Followed, target: Target, terminal: Terminal): void {
 
 /** `09:00:41  COMPLETED  s2  setMoveTo  navigation.arrived  area_id 2` */
 export function eventLine(payload: Payload): string {
-  const at = Date.parse(String(payload.occurred_at ?? ''));
+  const seen = payload.observed_at_ms;
+  const at = typeof seen === 'number' ? seen : Date.parse(String(payload.occurred_at ?? ''));
   const parts = [
     Number.isFinite(at) ? clockTime(at) : '',
     payload.event ?? payload.type,

@@ -6,6 +6,7 @@ import { type Clock, delay } from '../../../config/contracts/clock.js';
 import type { CloudReport, PushedWorkflow, ReceivedEvent, SimCloud } from '../../../simulator/cloud/types.js';
 import type { WorldView } from '../../../simulator/types.js';
 import { cutToWidth, displayWidth } from '../display-width.js';
+import type { Translate } from '../language.js';
 import { textTable } from '../text-table.js';
 
 export const MAIN_JOB = '거실로 갔다가 안방으로 이동해서 청정해줘';
@@ -20,6 +21,7 @@ export interface StoryOptions {
   /** Real time: how often the live line is drawn. */
   wall: Clock;
   goal: string;
+  t: Translate;
   /** Columns of the terminal. */
   columns: number;
   /** Finished lines. */
@@ -39,6 +41,13 @@ const READY_LOOK_MS = 100;
 /** How long the whole workflow may take, robot ms. */
 const JOB_MS = 20 * 60_000;
 const DRAW_MS = 200;
+/** What the labels before facts are filled up to, columns. */
+const LABEL = 17;
+
+/** `broker           mqtt://127.0.0.1:1883` */
+export function labelled(label: string, fact: string): string {
+  return `${label}${' '.repeat(Math.max(1, LABEL - displayWidth(label)))}${fact}`;
+}
 
 interface StepStory {
   stepId: string;
@@ -50,56 +59,56 @@ interface StepStory {
 }
 
 export async function tellStory(options: StoryOptions): Promise<StoryResult> {
-  const { cloud, clock, print } = options;
+  const { cloud, clock, print, t } = options;
   if (!(await robotIsReady(options))) {
-    return { ok: false, problems: ['the robot did not come online and show its context'] };
+    return { ok: false, problems: [t('simNotOnline')] };
   }
   const startedAt = clock.now();
-  print(`cloud → robot   “${options.goal}”`);
+  print(labelled(t('simToRobot'), `“${options.goal}”`));
   const pushed = await cloud.pushWorkflow(options.goal);
   const teller = new Teller(options, pushed, startedAt);
   const response = await pushed.response;
-  print(`robot → cloud   ${response.status}${response.message === null ? '' : `: ${response.message}`}`);
-  if (response.status !== 'accepted') return { ok: false, problems: [`refused: ${response.reason_code}`] };
+  print(
+    labelled(
+      t('simToCloud'),
+      `${response.status}${response.message === null ? '' : `: ${response.message}`}`,
+    ),
+  );
+  if (response.status !== 'accepted')
+    return { ok: false, problems: [t('simRefused', { code: response.reason_code ?? '' })] };
 
   const ended = await teller.untilEnd();
-  const elapsed = (clock.now() - startedAt) / 1000;
+  const seconds = ((clock.now() - startedAt) / 1000).toFixed(1);
   print('');
   print(teller.stepTable());
   print('');
   const report = cloud.report();
-  print(receivedTable(report));
-  const problems = judge(ended, report);
+  print(receivedTable(report, t));
+  const problems = judge(ended, report, t);
   for (const problem of problems) print(`✗ ${problem}`);
-  print(
-    problems.length === 0
-      ? `✓ done in ${elapsed.toFixed(1)} s of robot time: every step with its evidence, every event received once and in order`
-      : `✗ not as it should be, after ${elapsed.toFixed(1)} s of robot time`,
-  );
+  print(t(problems.length === 0 ? 'simDone' : 'simNotDone', { seconds }));
   return { ok: problems.length === 0, problems };
 }
 
 /** On the robot's clock, so that the same seed starts the job at the same tick. */
-async function robotIsReady({ cloud, clock, live }: StoryOptions): Promise<boolean> {
+async function robotIsReady({ cloud, clock, live, t }: StoryOptions): Promise<boolean> {
   const deadline = clock.mono() + READY_MS;
   while (cloud.report().status !== 'online' || cloud.context() === null) {
     if (clock.mono() > deadline) return false;
-    live('waiting for the robot: motion process, localisation, cloud session …');
+    live(t('simWaiting'));
     await delay(clock, READY_LOOK_MS);
   }
   live('');
   return true;
 }
 
-function judge(ended: ReceivedEvent | null, report: CloudReport): string[] {
+function judge(ended: ReceivedEvent | null, report: CloudReport, t: Translate): string[] {
   const problems: string[] = [];
-  if (ended === null) problems.push('the workflow did not end in time');
+  if (ended === null) problems.push(t('simTooLong'));
   else if (ended.event !== 'COMPLETED') {
-    problems.push(
-      `the workflow ended ${ended.event}${ended.reasonCode === null ? '' : ` ${ended.reasonCode}`}`,
-    );
+    problems.push(t('simEnded', { end: [ended.event, ended.reasonCode ?? ''].join(' ').trim() }));
   }
-  if (report.missing.length > 0) problems.push(`events missing: ${report.missing.join(', ')}`);
+  if (report.missing.length > 0) problems.push(t('simMissing', { seqs: report.missing.join(', ') }));
   for (const problem of report.problems) problems.push(`${problem.kind}: ${problem.text}`);
   return problems;
 }
@@ -150,9 +159,10 @@ class Teller {
   stepTable(): string {
     const used = Math.max(...[...this.#steps.values()].map((s) => displayWidth(s.method)));
     const room = Math.max(20, this.#options.columns - used - 48);
+    const { t } = this.#options;
     const seconds = (ms: number | null) => (ms === null ? null : ((ms - this.#startedAt) / 1000).toFixed(1));
     return textTable(
-      ['step', 'method', 'from s', 'to s', 'end', 'evidence'],
+      [t('hStep'), t('hMethod'), t('hFromS'), t('hToS'), t('hEnd'), t('hEvidence')],
       [...this.#steps.values()].map((s) => [
         s.stepId,
         s.method,
@@ -186,14 +196,16 @@ class Teller {
   #onProgress(event: Record<string, unknown>): void {
     if (event.workflow_id !== this.#pushed.document.workflow_id) return;
     const stage = typeof event.domain_stage === 'string' ? event.domain_stage : '';
-    const now = `${event.step_id ?? ''}  ${stage}  ${briefValues(event.progress)}`;
+    // Where it goes stands in the line above, and where it is comes from the world.
+    const { pose: _, area_id: __, ...progress } = { ...(event.progress as Record<string, unknown> | null) };
+    const now = `${event.step_id ?? ''}  ${stage}  ${briefValues(progress)}`;
     const wallNow = this.#options.wall.mono();
     if (wallNow - this.#drawnAt < DRAW_MS) return;
     this.#drawnAt = wallNow;
     const { pose, battery } = this.#options.world();
-    this.#options.live(
-      `${this.#time()}  ${now}   at (${pose.x.toFixed(2)}, ${pose.y.toFixed(2)})  battery ${battery.percent.toFixed(0)} %`,
-    );
+    const place = `(${pose.x.toFixed(2)}, ${pose.y.toFixed(2)})`;
+    const charge = `${this.#options.t('simBattery')} ${battery.percent.toFixed(0)} %`;
+    this.#options.live(`${this.#time()}  ${now}   ${place}  ${charge}`);
   }
 
   #say(text: string): void {
@@ -206,7 +218,7 @@ class Teller {
   }
 }
 
-function receivedTable(report: CloudReport): string {
+function receivedTable(report: CloudReport, t: Translate): string {
   const rows = report.events.map((e) => [
     String(e.seq),
     e.topic,
@@ -215,11 +227,20 @@ function receivedTable(report: CloudReport): string {
     e.method ?? '',
     e.reasonCode ?? '',
   ]);
-  const order = report.missing.length === 0 && report.problems.length === 0 ? 'in order' : 'NOT in order';
-  const title =
-    `received by the cloud: ${report.events.length} events, seq ${report.firstSeq ?? '–'}…${report.lastSeq ?? '–'}, ` +
-    `${order}, ${report.missing.length} missing, ${report.repeats} repeated, ${report.telemetry} telemetry, ${report.responses} responses`;
-  return `${textTable(['seq', 'topic', 'event', 'step', 'method', 'reason'], rows)}\n${title}`;
+  const inOrder = report.missing.length === 0 && report.problems.length === 0;
+  const { firstSeq, lastSeq, repeats, telemetry, responses } = report;
+  const summary = t('simReceived', {
+    events: report.events.length,
+    first: firstSeq ?? '–',
+    last: lastSeq ?? '–',
+    order: t(inOrder ? 'simInOrder' : 'simNotInOrder'),
+    missing: report.missing.length,
+    repeats,
+    telemetry,
+    responses,
+  });
+  const heads = [t('hSeq'), t('hTopic'), t('hEvent'), t('hStep'), t('hMethod'), t('hReason')];
+  return `${textTable(heads, rows)}\n${summary}`;
 }
 
 function briefParams(params: Record<string, unknown>, roomName: (id: string) => string | null): string {

@@ -68,7 +68,11 @@ describe('task', () => {
   });
 
   const wrong: [string, string[], string][] = [
-    ['params that are not JSON', ['task', 'submit', 'setMoveTo', '{bad'], 'params is not JSON'],
+    [
+      'params that are not JSON',
+      ['task', 'submit', 'setMoveTo', '{bad'],
+      'write it like \'{"positionName":"거실"}\'',
+    ],
     ['params that are no object', ['task', 'submit', 'setMoveTo', '[1]'], 'params has to be a JSON object'],
     [
       'a priority that is none',
@@ -76,8 +80,12 @@ describe('task', () => {
       '--priority: found high; allowed is 0–100',
     ],
     ['a limit that is none', ['task', 'list', '--limit', '0'], '--limit: found 0; allowed is 1–500'],
-    ['a file that is not there', ['workflow', 'submit', '/none.json'], '/none.json cannot be read (ENOENT)'],
-    ['an unknown command', ['tsk', 'list'], "unknown command 'tsk'"],
+    ['a file that is not there', ['workflow', 'submit', '/none.json'], 'there is no file /none.json'],
+    [
+      'an unknown command',
+      ['tsk', 'list'],
+      "deviceagent: unknown command 'tsk' (Did you mean task?); how to use it: deviceagent --help\n",
+    ],
     ['an unknown option', ['task', 'list', '--colour'], "unknown option '--colour'"],
     ['a missing argument', ['task', 'show'], "missing required argument 'id'"],
   ];
@@ -198,7 +206,9 @@ describe('what the robot is and sees', () => {
     expect(parse((await da(['methods', 'startCleaning'])).out)).toMatchObject({
       params: { properties: { mode: { enum: ['auto', 'quiet', 'turbo'] } } },
     });
-    expect((await da(['methods', 'fly'])).err).toBe('deviceagent: there is no method fly\n');
+    expect((await da(['methods', 'fly'])).err).toMatch(
+      /^deviceagent: there is no method fly; there are: \w+/,
+    );
   });
 
   it('capabilities say why not, in the language of the terminal', async () => {
@@ -242,6 +252,13 @@ describe('what the robot is and sees', () => {
     expect((await da(['outbox', 'drop', '7'])).err).toContain('NOT_FOUND');
     expect((await da(['outbox', 'drop', 'seven'])).code).toBe(2);
     expect((await da(['outbox', 'dead-letters'])).out).toBe('nothing was refused\n');
+  });
+
+  it('sim and run explain their options in the language of the terminal', async () => {
+    expect((await run(['sim', '--help'], { lang: 'ko_KR.UTF-8' })).out).toContain(
+      '브로커 포트 (1883 또는 빈 포트)',
+    );
+    expect((await run(['run', '--help'])).out).toContain('a YAML file, or one of sim, create2, ros2');
   });
 
   it('events are one line each, or JSON lines', async () => {

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { eventLine } from '../../../daemon/cli/commands/wait.js';
+import { clockTime, facts } from '../../../daemon/cli/format.js';
+import { labelled } from '../../../daemon/cli/simulation/story.js';
+
+const AT = 1_790_000_000_000;
+
+describe('lines for people', () => {
+  it('show points in time as times of day', () => {
+    expect(facts({ observed_at_ms: AT, idle: true })).toBe(`observed_at ${clockTime(AT)}, idle true`);
+    expect(facts({ duration_ms: 400 })).toBe('duration_ms 400');
+  });
+
+  it('begin with when something was observed, or happened', () => {
+    const arrived = { type: 'movement.arrived', observed_at_ms: AT, attributes: {} };
+    expect(eventLine(arrived)).toBe(`${clockTime(AT)}  movement.arrived`);
+    const started = { event: 'STARTED', method: 'undock', occurred_at: new Date(AT).toISOString() };
+    expect(eventLine(started)).toBe(`${clockTime(AT)}  STARTED  undock`);
+  });
+
+  it('stand under each other, in Korean too', () => {
+    expect(labelled('broker', 'x')).toBe(`broker${' '.repeat(11)}x`);
+    expect(labelled('브로커', 'x')).toBe(`브로커${' '.repeat(11)}x`);
+  });
+});
