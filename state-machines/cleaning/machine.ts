@@ -57,11 +57,15 @@ export function createCleaningMachine(settings: MachineSettings): CleaningMachin
   ];
   const raise = [patch((args) => update.followAir(args, settings)), setSpeed];
   const hear = patch((args) => update.followAir(args, settings));
+  /** What changes the set-point of a fan that is to turn, so that it is told each time. */
+  const setPoint = {
+    MODE: { actions: [patch((args) => update.changeMode(args, settings)), setSpeed] },
+    AIR: [{ guard: (args: Args) => update.airRaises(args, settings), actions: raise }, { actions: hear }],
+  } as const;
 
   /** What a fan that runs may do: fall behind, fault, be paused. */
   const watch = {
-    MODE: { actions: [patch((args) => update.changeMode(args, settings)), setSpeed] },
-    AIR: [{ guard: (args: Args) => update.airRaises(args, settings), actions: raise }, { actions: hear }],
+    ...setPoint,
     TIMER: [
       {
         guard: (args: Args) => isTimer('note')(args) && update.isSlack(args, settings),
@@ -115,7 +119,7 @@ export function createCleaningMachine(settings: MachineSettings): CleaningMachin
         ],
         exit: [cancelTimer('start'), cancelTimer('retry')],
         on: {
-          MODE: { actions: [patch((args) => update.changeMode(args, settings)), setSpeed] },
+          ...setPoint,
           FAN_ERROR: { actions: [noteFault, timer('retry', () => RETRY_MS)] },
           FAN: [
             {

@@ -144,6 +144,21 @@ describe('a cleaning', () => {
     await robot.clock.advanceAsync(5000);
     expect(robot.fan.percent).toBe(100);
   });
+
+  it('tells the fan what the air asks for also while it comes up to speed', async () => {
+    const robot = testRobot();
+    robot.air.pm2_5 = 10;
+    robot.fan.blocked = true;
+    const { seen } = clean(robot);
+    await robot.clock.advanceAsync(3000);
+    expect(robot.fan.percent).toBe(30);
+    robot.air.pm2_5 = 90;
+    await robot.clock.advanceAsync(3000);
+    expect(robot.fan.percent).toBe(100);
+    robot.fan.blocked = false;
+    await robot.clock.advanceAsync(75_000);
+    expect(seen.result).toMatchObject({ rpm: 0 });
+  });
 });
 
 describe('a fan that does not do what it is told', () => {
@@ -255,6 +270,22 @@ describe('a restart', () => {
     const { seen } = clean(second);
     await second.clock.advanceAsync(30_000);
     expect(seen.result).toMatchObject({ before: { pm2_5: 90 }, after: { pm2_5: 20 } });
+  });
+
+  it('blames no fan when the air sensor has yet to report after it', async () => {
+    const first = testRobot();
+    first.air.pm2_5 = 10;
+    clean(first);
+    await first.clock.advanceAsync(20_000);
+    expect(first.fan.percent).toBe(30);
+    kill(first);
+    first.air.usable = false;
+    const second = testRobot({ restart: first });
+    const { seen } = clean(second);
+    await second.clock.advanceAsync(5000);
+    second.air.usable = true;
+    await second.clock.advanceAsync(60_000);
+    expect(seen).toMatchObject({ error: null, result: { rpm: 0 } });
   });
 
   it('in good order too runs only the rest, held when it was held', async () => {
