@@ -42,6 +42,8 @@ export interface MotionLoopOptions {
 }
 
 const CONTROL_PERIOD_MS = 50;
+/** For this long "stand still" is said in any case, ms. */
+const SAY_STOP_MS = 100;
 /** Wheels told to stand still must do so within this time, ms; otherwise the drive is cut. */
 const STOP_CONFIRM_MS = 1000;
 /** A standstill that nobody confirms is repeated in every cycle for this long, then once a second, ms. */
@@ -272,16 +274,19 @@ export class MotionLoop {
     return allowed;
   }
 
-  /** Says "stand still" until the wheels are seen to do so. */
+  /**
+   * Says "stand still" until the wheels are seen to do so, and a few times at least: wheels that are held stand still
+   * whatever they were told, and would go on once they are let go.
+   */
   #standStill(mono: number, cut: boolean): void {
     this.#command = STANDSTILL;
     this.#guard.commanded(false);
     this.#standstillSince ??= mono;
-    if (this.#guard.stillProven) {
+    const since = mono - this.#standstillSince;
+    if (this.#guard.stillProven && since >= SAY_STOP_MS) {
       this.#stopChecked = true;
       return;
     }
-    const since = mono - this.#standstillSince;
     if (since > REPEAT_STOP_MS && this.#cycle % Math.round(1000 / CONTROL_PERIOD_MS) !== 0) return;
     if (cut) this.#base.stopNow();
     else this.#base.driveWheels(0, 0);

@@ -63,6 +63,8 @@ export class Create2Peer {
   mode = 1;
   /** Keeps turning its wheels whatever it is told. */
   runaway = false;
+  /** Something holds the wheels: they do not turn whatever they are told. */
+  jammed = false;
   streaming = true;
   readonly #clock: Clock;
   readonly #line: PeerLine;
@@ -134,6 +136,7 @@ export class Create2Peer {
     const now = this.#clock.mono();
     const seconds = (now - this.#movedMono) / 1000;
     this.#movedMono = now;
+    if (this.jammed) return;
     this.#leftMm += this.left * seconds;
     this.#rightMm += this.right * seconds;
   }

@@ -283,6 +283,18 @@ describe('the motion process', () => {
     expect(rig.peer.left).toBe(0);
   });
 
+  it('tells wheels that are held to stand still as well, before anybody lets them go', async () => {
+    await rig.drive();
+    rig.peer.jammed = true;
+    await rig.run(500);
+    expect(rig.peer.stopped).toBe(false);
+    await rig.client.stop('test');
+    const asked = rig.clock.mono();
+    await rig.run(500);
+    expect(rig.peer.stopped).toBe(true);
+    expect(rig.drivesSince(asked).filter((d) => d.command === STOP).length).toBeGreaterThan(1);
+  });
+
   it('leaves the station although its base charges in a mode in which it does not drive', async () => {
     rig.peer.flags.docked = true;
     rig.peer.flags.charging = true;
