@@ -5,7 +5,7 @@
 import { isoWithOffset } from '../../config/contracts/clock.js';
 import type { CommandBook, SentCommand } from './command-book.js';
 import type { BookedEvent, EventBook } from './event-book.js';
-import { JobWatch, mainJob } from './main-job.js';
+import { JobWatch, mainJob, NEARBY } from './main-job.js';
 import { type Bell, sleep } from './waiting.js';
 
 export interface LoadDeps {
@@ -32,6 +32,9 @@ const MAX_LIVE = 12;
 const BURST = 15;
 /** The next main job begins so long after the end of the one before, ms. */
 const JOB_GAP_MS = 200;
+/** So often a single task comes between two main jobs, and for so long the next job waits for it at most, ms. */
+const SINGLE_SHARE = 0.5;
+const SINGLE_MS = 6000;
 /** A paused workflow goes on after this long, ms. */
 const PAUSED_MS = 1500;
 /** A main job that never ends, for whatever reason, is given up and followed by another, ms. */
@@ -119,7 +122,27 @@ export class Load {
       if (!(await this.#deps.bell.until(over, JOB_PATIENCE_MS))) {
         this.send('cancelWorkflow', control('cancelWorkflow', { workflow_id: workflowId }));
       }
+      await this.#singles();
       await sleep(JOB_GAP_MS);
+    }
+  }
+
+  /** Between two main jobs: a task or two that need the wheels or the fan. */
+  async #singles(): Promise<void> {
+    while (!this.#stopping && this.#deps.random() < SINGLE_SHARE) {
+      const { what, body } = this.#any<{ what: string; body: Body }>([
+        { what: 'setMoveTo', body: task('setMoveTo', { position: this.#any(NEARBY) }) },
+        { what: 'move_to_room', body: capability('move_to_room', { positionName: '거실' }) },
+        { what: 'rotate', body: task('rotate', { angleDeg: 60 }) },
+        { what: 'startCleaning', body: task('startCleaning', { mode: 'quiet', cleanMinTimeMs: 2000 }) },
+        { what: 'setMoveTo', body: legacy('setMoveTo', { position: this.#any(NEARBY) }) },
+      ]);
+      const command = this.send(what, body);
+      const over = () =>
+        this.#stopping ||
+        command.answer?.status === 'rejected' ||
+        this.#deps.events.endOf(command.answer?.taskId ?? '') !== null;
+      await this.#deps.bell.until(over, SINGLE_MS);
     }
   }
 
@@ -138,20 +161,16 @@ export class Load {
     return [
       this.#task(3, 'syncState', () => ({})),
       this.#task(3, 'setLlmTts', () => ({ text: this.#any(SENTENCES), language: 'ko' })),
-      this.#task(0.6, 'startCleaning', () => ({ mode: 'quiet', cleanMinTimeMs: 1000 + this.#below(2000) })),
-      this.#task(0.3, 'setMoveTo', () => ({ positionName: '거실' })),
-      this.#task(0.15, 'rotate', () => ({ angleDeg: 30 })),
       this.#task(0.5, 'stopTts', () => ({})),
-      {
-        weight: 0.15,
-        body: () => this.#limited('setMoveTo', capability('move_to_room', { positionName: '거실' })),
-      },
       { weight: 1, body: () => ({ what: 'syncState', body: legacy('syncState', {}) }) },
       {
         weight: 1,
         body: () => this.#limited('setLlmTts', legacy('setLlmTts', { text: this.#any(SENTENCES) })),
       },
-      { weight: 0.05, body: () => ({ what: 'stopMove', body: legacy('stopMove', {}) }) },
+      // What follows gets in the way of the main job, and would never let it end if it came often.
+      this.#task(0.05, 'setMoveTo', () => ({ positionName: '거실' })),
+      this.#task(0.05, 'startCleaning', () => ({ mode: 'quiet', cleanMinTimeMs: 1000 })),
+      { weight: 0.03, body: () => ({ what: 'stopMove', body: legacy('stopMove', {}) }) },
       { weight: 1.5, body: () => this.#smallWorkflow() },
       { weight: 2, body: () => this.#cancelSomething() },
       { weight: 0.15, body: () => this.#pauseJob() },

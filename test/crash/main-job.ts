@@ -2,6 +2,7 @@
  * The main job in a short form: leave the station, two places, purify, report, back to the station. And which step of
  * it runs, as far as the cloud can tell.
  */
+import type { Pose } from '../../config/contracts/geometry.js';
 import type { BookedEvent } from './event-book.js';
 
 export const MAIN_JOB_STEPS = [
@@ -14,12 +15,12 @@ export const MAIN_JOB_STEPS = [
 export type MainJobStep = (typeof MAIN_JOB_STEPS)[number];
 
 /** Free floor near the station of the home that comes along, so that a run of the job is short. */
-const NEARBY = [
+export const NEARBY: readonly [Pose, ...Pose[]] = [
   { x: 3.0, y: 0.95, theta: 0 },
   { x: 3.3, y: 1.7, theta: 1.57 },
   { x: 2.75, y: 1.9, theta: 3.14 },
   { x: 3.7, y: 1.2, theta: -1.57 },
-] as const;
+];
 const ROOMS = ['거실', '안방', '주방'] as const;
 /** Share of runs that go through the home instead of staying near the station. */
 const FAR_SHARE = 0.15;
@@ -85,7 +86,7 @@ export class JobWatch {
   }
 }
 
-function nearby(random: () => number): { position: { x: number; y: number; theta: number } }[] {
+function nearby(random: () => number): { position: Pose }[] {
   return pickTwo(NEARBY, random).map((position) => ({ position }));
 }
 
