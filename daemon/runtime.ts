@@ -75,7 +75,7 @@ export interface Runtime {
    */
   importMap(mapYaml: string): Promise<void>;
   cloud(): ConnectionFacts;
-  doctor(): DoctorCheck[];
+  doctor(language: 'ko' | 'en'): DoctorCheck[];
   /** Named counters of every part, for `/metrics`. */
   counters(): Record<string, number>;
   onDomainEvent(listener: (event: DomainEvent) => void): () => void;

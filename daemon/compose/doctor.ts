@@ -1,6 +1,7 @@
 /** What is there, what is missing, and what to do about it: one line for each part. */
-import type { AmrDriver } from '../../config/contracts/amr.js';
-import type { Config } from '../../config/schema.js';
+import { existsSync } from 'node:fs';
+import type { AmrDriver, RobotState } from '../../config/contracts/amr.js';
+import type { Config, PortConfig } from '../../config/schema.js';
 import type { MapBundle } from '../../drivers/amr/types.js';
 import type { SerialDriver } from '../../drivers/serial/types.js';
 import type { ConnectionFacts, DoctorCheck } from '../runtime.js';
@@ -21,95 +22,203 @@ export interface DoctorSources {
   outboxDepth: number;
 }
 
-export function doctorOf(sources: DoctorSources): DoctorCheck[] {
+export function doctorOf(sources: DoctorSources, language: 'ko' | 'en'): DoctorCheck[] {
   return [
     database(sources),
     ...motion(sources),
     mapCheck(sources),
-    serial('air sensor', sources.airSensor, 'ZPHS01B on air_sensor.port', 'air quality stays unknown'),
-    serial('fan', sources.fan, 'Modbus RTU fan on fan.port', 'cleaning is unavailable'),
+    serial(AIR_SENSOR, sources.airSensor, 'ZPHS01B, air_sensor.port', {
+      ko: '공기 질을 알 수 없어요',
+      en: 'air quality stays unknown',
+    }),
+    serial(FAN, sources.fan, 'Modbus RTU, fan.port', {
+      ko: '공기 청정을 할 수 없어요',
+      en: 'cleaning is unavailable',
+    }),
     speaker(sources.config),
     cloud(sources),
-  ];
+  ].map(({ part, state, message }) => ({ part: part[language], state, message: message[language] }));
 }
 
-const ok = (part: string, message: string): DoctorCheck => ({ part, state: 'ok', message });
-const faulty = (part: string, message: string): DoctorCheck => ({ part, state: 'faulty', message });
-const missing = (part: string, message: string): DoctorCheck => ({ part, state: 'missing', message });
+interface Words {
+  ko: string;
+  en: string;
+}
+interface Finding {
+  part: Words;
+  state: DoctorCheck['state'];
+  message: Words;
+}
 
-function database({ databaseMovedTo }: DoctorSources): DoctorCheck {
-  return databaseMovedTo === null
-    ? ok('database', 'open')
+const DATABASE = { ko: '데이터베이스', en: 'database' };
+const MOTION = { ko: '구동 프로세스', en: 'motion process' };
+const BASE = { ko: '구동부', en: 'base' };
+const LIDAR = { ko: '라이다', en: 'lidar' };
+const ESTOP = { ko: '비상 정지', en: 'e-stop' };
+const PLACE = { ko: '위치 인식', en: 'localisation' };
+const MAP = { ko: '지도', en: 'map' };
+const AIR_SENSOR = { ko: '공기 센서', en: 'air sensor' };
+const FAN = { ko: '팬', en: 'fan' };
+const SPEAKER = { ko: '스피커', en: 'speaker' };
+const CLOUD = { ko: '클라우드', en: 'cloud' };
+
+const ok = (part: Words, ko: string, en: string): Finding => ({ part, state: 'ok', message: { ko, en } });
+const faulty = (part: Words, ko: string, en: string): Finding => ({
+  part,
+  state: 'faulty',
+  message: { ko, en },
+});
+const missing = (part: Words, ko: string, en: string): Finding => ({
+  part,
+  state: 'missing',
+  message: { ko, en },
+});
+
+function database({ databaseMovedTo: old }: DoctorSources): Finding {
+  return old === null
+    ? ok(DATABASE, '열려 있어요', 'open')
     : faulty(
-        'database',
-        `the old one could not be used and was moved to ${databaseMovedTo}; this one is new`,
+        DATABASE,
+        `전의 것을 쓸 수 없어 ${old}(으)로 옮기고 새로 만들었어요`,
+        `the old one could not be used and was moved to ${old}; this one is new`,
       );
 }
 
-function motion({ amr, bodyUnavailable, config }: DoctorSources): DoctorCheck[] {
-  if (bodyUnavailable !== null) return [missing('base', bodyUnavailable)];
+function motion(sources: DoctorSources): Finding[] {
+  const { amr, bodyUnavailable, config } = sources;
+  if (bodyUnavailable !== null) return [missing(BASE, bodyUnavailable, bodyUnavailable)];
   const state = amr.state();
-  if (state === null) return [faulty('motion process', 'has not reported yet; see the log')];
-  const checks = [
-    ok('motion process', `runs (${state.rtBootId})`),
-    state.base.connected ? ok('base', 'answers') : faulty('base', plug('base', config.base?.port)),
+  if (state === null) {
+    return [faulty(MOTION, '아직 소식이 없어요. 로그를 보세요.', 'has not reported yet; see the log')];
+  }
+  const { latched } = state.safety.estop;
+  return [
+    ok(MOTION, `실행 중 (${state.rtBootId})`, `runs (${state.rtBootId})`),
+    state.base.connected ? ok(BASE, '응답해요', 'answers') : silent(BASE, 'base', config.base?.port),
+    lidar(config, state.lidar.connected),
+    latched
+      ? faulty(
+          ESTOP,
+          '걸려 있어요. 로봇 곁에서 `deviceagent estop release`로 해제하세요.',
+          'latched; release it at the robot with `deviceagent estop release`',
+        )
+      : ok(ESTOP, '해제됨', 'released'),
+    localisation(sources, state),
   ];
-  if (config.lidar === null)
-    checks.push(missing('lidar', 'none configured; set lidar.port to localise and navigate'));
-  else
-    checks.push(
-      state.lidar.connected ? ok('lidar', 'sends scans') : faulty('lidar', plug('lidar', config.lidar.port)),
+}
+
+function lidar(config: Config, connected: boolean): Finding {
+  if (config.lidar === null) {
+    return missing(
+      LIDAR,
+      '설정하지 않았어요. 위치를 알고 다니려면 lidar.port를 정하세요.',
+      'none configured; set lidar.port to localise and navigate',
     );
-  checks.push(
-    state.safety.estop.latched
-      ? faulty('e-stop', 'latched; release it at the robot with `deviceagent estop release`')
-      : ok('e-stop', 'released'),
-  );
-  checks.push(
-    state.localized === true
-      ? ok('localisation', 'knows where the robot is')
-      : faulty('localisation', 'does not know where the robot is; put it on its station'),
-  );
-  return checks;
+  }
+  return connected ? ok(LIDAR, '스캔을 보내요', 'sends scans') : silent(LIDAR, 'lidar', config.lidar.port);
 }
 
-function mapCheck({ map, mapProblem }: DoctorSources): DoctorCheck {
-  if (mapProblem !== null) return faulty('map', mapProblem);
-  if (map === null)
-    return missing('map', 'none configured; set map.file to a map.yaml with an areas.yaml beside it');
+function localisation({ map, config }: DoctorSources, state: RobotState): Finding {
+  if (state.localized === true) return ok(PLACE, '로봇의 위치를 알아요', 'knows where the robot is');
+  if (map === null || config.lidar === null) {
+    return missing(PLACE, '지도와 라이다가 있어야 해요', 'needs a map and a lidar');
+  }
+  if (!state.base.connected || !state.lidar.connected) {
+    return faulty(PLACE, '구동부와 라이다를 기다려요', 'waits for base and lidar');
+  }
+  return faulty(
+    PLACE,
+    '로봇의 위치를 몰라요. 충전대에 올려 주세요.',
+    'does not know where the robot is; put it on its station',
+  );
+}
+
+function mapCheck({ map, mapProblem }: DoctorSources): Finding {
+  if (mapProblem !== null) return faulty(MAP, mapProblem, mapProblem);
+  if (map === null) {
+    return missing(
+      MAP,
+      '설정하지 않았어요. map.file에 map.yaml을 정하고 그 옆에 areas.yaml을 두세요.',
+      'none configured; set map.file to a map.yaml with an areas.yaml beside it',
+    );
+  }
+  const { rooms, station } = map.areas;
   return ok(
-    'map',
-    `${map.areas.rooms.length} rooms, ${map.areas.station === null ? 'no station' : 'a station'}`,
+    MAP,
+    `방 ${rooms.length}개, 충전대 ${station === null ? '없음' : '있음'}`,
+    `${rooms.length} rooms, ${station === null ? 'no station' : 'a station'}`,
   );
 }
 
-function serial(part: string, driver: SerialDriver | null, what: string, otherwise: string): DoctorCheck {
-  if (driver === null) return missing(part, `none configured; ${otherwise}`);
+function serial(part: Words, driver: SerialDriver | null, what: string, otherwise: Words): Finding {
+  if (driver === null) {
+    return missing(part, `설정하지 않았어요. ${otherwise.ko}.`, `none configured; ${otherwise.en}`);
+  }
   return driver.connected
-    ? ok(part, `${what} answers`)
-    : faulty(part, `no answer: check ${what}, its power and cable`);
+    ? ok(part, `응답해요 (${what})`, `answers (${what})`)
+    : faulty(
+        part,
+        `응답이 없어요. 전원과 케이블, 설정을 확인하세요 (${what}).`,
+        `does not answer: check its power, its cable and its settings (${what})`,
+      );
 }
 
-function speaker(config: Config): DoctorCheck {
+function speaker(config: Config): Finding {
   return config.speaker === 'virtual'
-    ? ok('speaker', 'virtual: takes the time that speaking would, makes no sound')
-    : missing('speaker', 'none; what the robot would say ends CAPABILITY_UNAVAILABLE');
+    ? ok(
+        SPEAKER,
+        '가상: 말하는 데 걸릴 시간만 쓰고 소리는 내지 않아요',
+        'virtual: takes the time that speaking would, makes no sound',
+      )
+    : missing(
+        SPEAKER,
+        '없어요. 말하기는 CAPABILITY_UNAVAILABLE로 끝나요.',
+        'none; what the robot would say ends CAPABILITY_UNAVAILABLE',
+      );
 }
 
-function cloud({ cloud: facts, config, outboxDepth }: DoctorSources): DoctorCheck {
-  if (facts === null)
-    return { part: 'cloud', state: 'off', message: 'no broker configured; events wait in the outbox' };
-  const waiting = `${outboxDepth} messages wait`;
+function cloud({ cloud: facts, config, outboxDepth: waiting }: DoctorSources): Finding {
+  if (facts === null) {
+    const message = {
+      ko: '브로커를 설정하지 않았어요. 이벤트는 보낼 편지함에서 기다려요.',
+      en: 'no broker configured; events wait in the outbox',
+    };
+    return { part: CLOUD, state: 'off', message };
+  }
+  const ko = `기다리는 메시지 ${waiting}개`;
+  const en = `${waiting} messages wait`;
   if (!facts.transport_connected) {
     const why = facts.last_publish_error === null ? '' : ` (${facts.last_publish_error})`;
-    return faulty('cloud', `not connected to ${config.cloud.url}${why}; ${waiting}`);
+    const { url } = config.cloud;
+    return faulty(CLOUD, `${url}에 연결되지 않았어요${why}. ${ko}.`, `not connected to ${url}${why}; ${en}`);
   }
   return facts.subscription_ready
-    ? ok('cloud', `connected and subscribed; ${waiting}`)
-    : faulty('cloud', `connected, but the broker has not granted the subscription; ${waiting}`);
+    ? ok(CLOUD, `연결되고 구독했어요. ${ko}.`, `connected and subscribed; ${en}`)
+    : faulty(
+        CLOUD,
+        `연결되었지만 브로커가 구독을 허락하지 않았어요. ${ko}.`,
+        `connected, but the broker has not granted the subscription; ${en}`,
+      );
 }
 
-function plug(part: string, port: { kind: string; path?: string; host?: string } | undefined): string {
-  const where = port?.path ?? port?.host ?? 'its port';
-  return `${part} does not report on ${where}: check its power, its cable and the permission to open the device`;
+/** A base or lidar that does not report; `key`: of the profile. */
+function silent(part: Words, key: string, port: PortConfig | undefined): Finding {
+  if (port?.kind === 'serial' && !existsSync(port.path)) {
+    return faulty(
+      part,
+      `장치 ${port.path}이(가) 없어요. 꽂거나 ${key}.port를 정하세요. 이름: ls -l /dev/serial/by-id`,
+      `there is no device ${port.path}: plug it in, or set ${key}.port; names: ls -l /dev/serial/by-id`,
+    );
+  }
+  const where = placeOf(port) ?? `${key}.port`;
+  return faulty(
+    part,
+    `${where}에서 소식이 없어요. 전원과 케이블, 장치를 열 권한을 확인하세요.`,
+    `does not report on ${where}: check its power, its cable and the permission to open the device`,
+  );
+}
+
+function placeOf(port: PortConfig | undefined): string | null {
+  if (port?.kind === 'serial') return port.path;
+  return port?.kind === 'tcp' ? `${port.host}:${port.port}` : null;
 }

@@ -32,7 +32,7 @@ export function createRuntime(ground: Ground, work: Work, watchers: Watchers, re
     mapFile: () => map.file,
     importMap: (file) => importMap({ map, amr, radius: config.motion.radius, log: options.log }, file),
     cloud: network,
-    doctor: () => examine(ground, work),
+    doctor: (language) => examine(ground, work, language),
     counters: () => countersOf(ground, work, watchers),
     onDomainEvent: (listener) => robot.bus.on(listener),
     recentEvents: (since, limit) => storage.outbox.recentEvents(since, limit),
@@ -41,9 +41,9 @@ export function createRuntime(ground: Ground, work: Work, watchers: Watchers, re
   };
 }
 
-function examine({ robot, storage }: Ground, { cloud }: Work): DoctorCheck[] {
+function examine({ robot, storage }: Ground, { cloud }: Work, language: 'ko' | 'en'): DoctorCheck[] {
   const { config, body, map, peripherals } = robot;
-  return doctorOf({
+  const sources = {
     config,
     amr: body.amr,
     bodyUnavailable: body.unavailable(),
@@ -54,7 +54,8 @@ function examine({ robot, storage }: Ground, { cloud }: Work): DoctorCheck[] {
     cloud: cloud?.facts() ?? null,
     databaseMovedTo: storage.store.movedAside?.path ?? null,
     outboxDepth: storage.outbox.stats().depth,
-  });
+  };
+  return doctorOf(sources, language);
 }
 
 function countersOf({ robot, storage }: Ground, work: Work, { telemetry }: Watchers): Record<string, number> {

@@ -181,9 +181,10 @@ export const stateRoutes: readonly Route[] = [
     summary: 'Every part: what it is, or what to plug in or install',
     scope: 'read',
     early: true,
+    query: z.strictObject({ language: z.enum(['ko', 'en']).default('en') }),
     responses: { 200: { description: 'Checks', schema: doctorView } },
-    handle: ({ services }) => {
-      const checks = services.runtime.doctor();
+    handle: ({ services, query }) => {
+      const checks = services.runtime.doctor(query.language);
       return { status: 200, body: { healthy: checks.every((c) => c.state !== 'faulty'), checks } };
     },
   }),

@@ -12,6 +12,13 @@ interface Status {
   profile: string;
 }
 
+const STATES = {
+  ok: 'stateOk',
+  missing: 'stateMissing',
+  faulty: 'stateFaulty',
+  off: 'stateOff',
+} as const;
+
 /** Exit code 1 when a part is faulty; one that is missing or switched off is not. */
 export async function doctor(cli: Cli): Promise<number> {
   const checks = [nodeCheck(cli), directoryCheck(cli), udevCheck(cli), ...(await daemonChecks(cli))];
@@ -20,7 +27,7 @@ export async function doctor(cli: Cli): Promise<number> {
   cli.result({ healthy, checks }, () =>
     cli.table(
       [t('hPart'), t('hState'), t('hMessage')],
-      checks.map((c) => [c.part, c.state, c.message]),
+      checks.map((c) => [c.part, t(STATES[c.state]), c.message]),
     ),
   );
   return healthy ? EXIT.ok : EXIT.failed;
@@ -63,7 +70,7 @@ async function daemonChecks(cli: Cli): Promise<DoctorCheck[]> {
   const part = t('partDaemon');
   try {
     const status = await client.get<Status>('/api/status');
-    const { checks } = await client.get<{ checks: DoctorCheck[] }>('/api/doctor');
+    const { checks } = await client.get<{ checks: DoctorCheck[] }>(`/api/doctor?language=${cli.language}`);
     const { device_id: device, version, profile } = status;
     const message = status.ready ? t('daemonRuns', { device, version, profile }) : t('daemonStarting');
     return [{ part, state: 'ok', message }, ...checks];

@@ -229,6 +229,7 @@ describe('what the robot is and sees', () => {
     served.runtime.checks = [{ part: 'base', state: 'faulty', message: 'no answer' }];
     expect((await da(['doctor'])).code).toBe(1);
     expect(await daJson(['doctor'])).toMatchObject({ healthy: false });
+    expect((await da(['doctor'], { lang: 'ko_KR.UTF-8' })).out).toMatch(/base +│ 문제/);
   });
 
   it('map show draws the home with the robot in it, and lists its rooms', async () => {

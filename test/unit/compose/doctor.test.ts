@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { AmrDriver } from '../../../config/contracts/amr.js';
+import { loadConfig } from '../../../config/load.js';
+import { profilePath } from '../../../config/profiles.js';
+import { type DoctorSources, doctorOf } from '../../../daemon/compose/doctor.js';
+
+/** A robot whose parts report, or do not. */
+function sources(over: Partial<DoctorSources> = {}, reports = false): DoctorSources {
+  const state = {
+    rtBootId: 'rt-1',
+    base: { connected: reports },
+    lidar: { connected: reports },
+    localized: reports,
+    safety: { estop: { latched: false } },
+  };
+  const { config } = loadConfig(profilePath('create2'), {}, '/tmp');
+  return {
+    config: {
+      ...config,
+      base:
+        config.base === null
+          ? null
+          : { ...config.base, port: { kind: 'serial', path: '/dev/no-such-base', baud_rate: 115_200 } },
+    },
+    amr: { state: () => state } as unknown as AmrDriver,
+    bodyUnavailable: null,
+    map: null,
+    mapProblem: null,
+    airSensor: null,
+    fan: null,
+    cloud: null,
+    databaseMovedTo: null,
+    outboxDepth: 0,
+    ...over,
+  };
+}
+
+const about = (part: string, given: DoctorSources) => doctorOf(given, 'en').find((c) => c.part === part);
+
+describe('the doctor', () => {
+  it('names a device that is not there, the key to set, and where the names are', () => {
+    expect(about('base', sources())).toMatchObject({
+      state: 'faulty',
+      message:
+        'there is no device /dev/no-such-base: plug it in, or set base.port; names: ls -l /dev/serial/by-id',
+    });
+  });
+
+  it('does not ask to put a robot on its station that has no map to be found on', () => {
+    expect(about('localisation', sources())).toMatchObject({
+      state: 'missing',
+      message: 'needs a map and a lidar',
+    });
+  });
+
+  it('speaks Korean and English about every part', () => {
+    const hangul = /[가-힣]/;
+    for (const given of [sources(), sources({ databaseMovedTo: '/var/old.db' }, true)]) {
+      for (const check of doctorOf(given, 'ko')) expect(`${check.part} ${check.message}`).toMatch(hangul);
+      for (const check of doctorOf(given, 'en')) expect(`${check.part} ${check.message}`).not.toMatch(hangul);
+    }
+  });
+});
