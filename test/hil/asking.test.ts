@@ -219,6 +219,30 @@ describe('the context', () => {
     }));
 });
 
+describe('the context that the robot shows by itself', () => {
+  it('follows what matters: the room, the station, the air, what it does; not every step of the wheels', () =>
+    inHome({}, async ({ home, witness }) => {
+      const shown = () => home.cloud.context() as DeviceContextV1;
+      const count = () => witness.messages.filter((message) => message.topic === 'context').length;
+      await home.run(12_000);
+      expect(shown()).toMatchObject({ main_state: 'charging', battery: { on_station: true } });
+      const before = count();
+      const task = await home.task('setMoveTo', { positionName: '안방' });
+      await home.until(() => witness.diary.travelled(0) > 2, 60_000, 'the robot is on its way');
+      await home.run(1_500);
+      expect(shown()).toMatchObject({ main_state: 'busy', battery: { on_station: false } });
+      await witness.end(task);
+      await home.run(6_000);
+      expect(shown()).toMatchObject({
+        main_state: 'idle',
+        location: { current_room_id: '4' },
+        movement: { is_moving: false },
+      });
+      expect(count() - before).toBeGreaterThan(2);
+      expect(count() - before).toBeLessThan(20);
+    }));
+});
+
 describe('speech', () => {
   it('takes its time, can be stopped, and is never done before it was said', () =>
     inHome({}, async ({ home, witness }) => {

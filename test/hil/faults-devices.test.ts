@@ -159,7 +159,7 @@ describe('the air sensor', () => {
 
   it('unplugged and plugged back while the air is still bad: it purifies until the air is good', () =>
     inHome({}, async ({ home, witness }) => {
-      await home.inject('dirty-air', '거실', '40');
+      await home.inject('dirty-air', '거실', '22');
       await home.run(20_000);
       const task = await home.task('startCleaning', {
         cleanMinTimeMs: 20_000,

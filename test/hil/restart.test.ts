@@ -230,6 +230,52 @@ it('tasks that wait in line are still in line, in order, after a cut', () =>
     expect(order).toEqual([first, second, third]);
   }));
 
+it('a move that is held is still held after a cut, and goes on when it is resumed', () =>
+  inHome({}, async (place) => {
+    const { home, witness } = place;
+    const task = await home.task('setMoveTo', { positionName: '안방' });
+    await home.until(() => witness.diary.travelled(0) > 2, 60_000, 'the robot is on its way');
+    await witness.end(await home.task('pauseMove'));
+    home.killDaemon();
+    await home.run(500);
+    await home.startDaemon();
+    const from = home.world.timeMs;
+    await home.run(10_000);
+    expect(witness.diary.travelled(from)).toBeLessThan(0.01);
+    expect(witness.ended(task)).toBeNull();
+    await witness.end(await home.task('resumeMove'));
+    expect(await witness.end(task)).toMatchObject({ event: 'COMPLETED', evidence: { area_id: '4' } });
+  }));
+
+it('a delay between steps goes on through a cut: the step begins when it was to begin, neither at once nor anew', () =>
+  inHome({}, async (place) => {
+    const { home, witness } = place;
+    const steps = [
+      { step_id: 'a', method: 'setLlmTts', params: { text: '하나' } },
+      {
+        step_id: 'b',
+        method: 'setLlmTts',
+        params: { text: '둘' },
+        depends_on: ['a'],
+        after_step: { step_id: 'a', delay_ms: 20_000 },
+      },
+    ];
+    await home.command({ kind: 'workflow', workflow: { workflow_id: 'wf-delay', steps } });
+    const event = (name: string, step: string) =>
+      witness.events.find((e) => e.event === name && e.step_id === step);
+    await home.until(() => event('COMPLETED', 'a') !== undefined, 10_000, 'the first step');
+    await home.run(8_000);
+    home.killDaemon();
+    await home.run(4_000);
+    await home.startDaemon();
+    expect((await witness.end('wf-delay')).event).toBe('COMPLETED');
+    const between =
+      Number(event('STARTED', 'b')?.truth.timeMs) - Number(event('COMPLETED', 'a')?.truth.timeMs);
+    expect(between).toBeGreaterThan(19_500);
+    expect(between).toBeLessThan(23_000);
+    expect(event('WORKFLOW_STEP_WAITING', 'b')).toBeDefined();
+  }));
+
 it('a latched emergency stop is still latched after a cut', () =>
   inHome({}, async ({ home, witness }) => {
     await home.command({ kind: 'control', method: 'emergencyStop', params: {} });
