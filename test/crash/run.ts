@@ -33,7 +33,7 @@ export interface CrashRunOptions {
 }
 
 const DEVICE_ID = 'da-sim';
-const AIM_PATIENCE_MS = 20_000;
+const AIM_PATIENCE_MS = 12_000;
 const ONLINE_MS = 20_000;
 
 export async function runCrash(options: CrashRunOptions): Promise<CrashReport> {

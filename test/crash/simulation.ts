@@ -1,6 +1,6 @@
 /** The real thing as child processes: `deviceagent sim`, which starts the daemon, which starts the motion process. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { entryPath } from '../../config/contracts/entry.js';
@@ -26,6 +26,8 @@ const worldTruth = z.object({
 });
 export type WorldTruth = z.infer<typeof worldTruth>;
 
+/** Among the arguments of a motion process. */
+const RT_ENTRY = entryPath(import.meta.url, '../../drivers/rt/main.js');
 const START_MS = 30_000;
 const STOP_MS = 15_000;
 const LOOK_MS = 20;
@@ -75,10 +77,13 @@ export class Simulation {
     return this.#ended;
   }
 
+  /** Null while there is none: a number that a dead process left behind may be somebody else's by now. */
   pid(of: 'daemon' | 'rt'): number | null {
     try {
       const pid = Number.parseInt(readFileSync(join(this.stateDir, `${of}.pid`), 'utf8'), 10);
-      return Number.isInteger(pid) && pid > 0 && alive(pid) ? pid : null;
+      return Number.isInteger(pid) && pid > 0 && isAlive(pid, of === 'daemon' ? this.stateDir : RT_ENTRY)
+        ? pid
+        : null;
     } catch {
       return null;
     }
@@ -156,11 +161,8 @@ export class Simulation {
   }
 }
 
-export function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+/** Whether a process lives that has `mark` among its arguments; where those cannot be seen, whether one lives. */
+function isAlive(pid: number, mark: string): boolean {
+  process.kill(pid, 0);
+  return !existsSync('/proc/self/cmdline') || readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
 }
