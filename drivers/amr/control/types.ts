@@ -14,6 +14,9 @@ export interface FreeWay {
 export interface Surroundings {
   /** Age of the newest scan, ms; null before the first. */
   readonly ageMs: number | null;
+  /** Age of the newest scan that saw anything at all this way, ms; null before the first. */
+  readonly aheadAgeMs: number | null;
+  readonly behindAgeMs: number | null;
   /** Along the arc of a motion, for the body and a margin. Points for which `ignore` holds do not count. */
   freeWay(motion: Twist, ignore?: (p: Point) => boolean): FreeWay;
   /** Metres from the hull to the nearest thing ahead or beside; `Infinity` when nothing is seen. */

@@ -193,7 +193,7 @@ export class ActionRunner {
       return {
         status: 'failed',
         failure: 'sensors_stale',
-        message: 'no lidar scan arrives',
+        message: blindness(running.action, input, this.#obstacles.staleMs),
         where: facts.pose,
       };
     }
@@ -203,7 +203,7 @@ export class ActionRunner {
   /** Motions over ground look first; turning on the spot and a person's own driving do not need to. */
   #isBlind(running: Running, input: ControlInput): boolean {
     if (running.action.kind === 'spin' || running.action.kind === 'drive') return false;
-    const { ageMs } = input.surroundings;
+    const ageMs = lookAge(running.action, input);
     const blind = ageMs === null || ageMs > this.#obstacles.staleMs;
     running.staleMs = blind ? running.staleMs + input.dt * 1000 : 0;
     return blind;
@@ -311,4 +311,19 @@ export class ActionRunner {
   #head(running: Running, facts: RunnerFacts): { id: string; kind: ActionKind; at: number } {
     return { id: running.id, kind: running.action.kind, at: facts.now };
   }
+}
+
+/** How old the newest look is the way the action goes. */
+function lookAge(action: MotionAction, { surroundings }: ControlInput): number | null {
+  return goesBackwards(action) ? surroundings.behindAgeMs : surroundings.aheadAgeMs;
+}
+
+function goesBackwards({ kind }: MotionAction): boolean {
+  return kind === 'undock' || kind === 'backUp';
+}
+
+function blindness(action: MotionAction, { surroundings }: ControlInput, staleMs: number): string {
+  const { ageMs } = surroundings;
+  if (ageMs === null || ageMs > staleMs) return 'no lidar scan arrives';
+  return `the lidar sees nothing ${goesBackwards(action) ? 'behind' : 'ahead'}: is it covered?`;
 }

@@ -10,6 +10,13 @@ const COMPANION = 0.15;
 /** Nothing real lies within the hull; a little less, because hulls have tolerances. */
 const HULL_TOLERANCE = 0.02;
 
+/**
+ * Half the angle that counts as ahead, or behind, rad, and the share of its rays that have to come back. In a home
+ * something is always within range; where nothing is, the lidar is covered, and driving that way is driving blind.
+ */
+const WAY_ANGLE = Math.PI / 4;
+const SEEN_SHARE = 0.1;
+
 const NO_POINTS: PointSet = { x: new Float64Array(0), y: new Float64Array(0), count: 0 };
 
 /**
@@ -23,14 +30,19 @@ export class LidarView {
   #points: PointSet = NO_POINTS;
   #before: PointSet = NO_POINTS;
   #mono: number | null = null;
+  #aheadMono: number | null = null;
+  #behindMono: number | null = null;
 
   constructor(radius: number, margin: number) {
     this.#radius = radius;
     this.#margin = margin;
   }
 
-  /** Takes in a scan's points, in `base_link` when that was at `odom`. */
-  add(points: ScanPoints, odom: Pose, mono: number): void {
+  /** Takes in the points of a scan of so many rays, in `base_link` when that was at `odom`. */
+  add(points: ScanPoints, rays: number, odom: Pose, mono: number): void {
+    const needed = SEEN_SHARE * rays * (WAY_ANGLE / Math.PI);
+    if (countAhead(points, 1) >= needed) this.#aheadMono = mono;
+    if (countAhead(points, -1) >= needed) this.#behindMono = mono;
     const placed = this.#place(points, odom);
     this.#points = this.#trusted(placed);
     this.#before = placed;
@@ -46,7 +58,9 @@ export class LidarView {
     };
     const [radius, margin] = [this.#radius, this.#margin];
     return {
-      ageMs: this.#mono === null ? null : mono - this.#mono,
+      ageMs: since(this.#mono, mono),
+      aheadAgeMs: since(this.#aheadMono, mono),
+      behindAgeMs: since(this.#behindMono, mono),
       get clearance() {
         return clearanceAhead(set(), radius);
       },
@@ -114,6 +128,19 @@ export class LidarView {
     }
     return { x, y, count };
   }
+}
+
+function since(then: number | null, mono: number): number | null {
+  return then === null ? null : mono - then;
+}
+
+/** Points ahead, or with `side` −1 behind. */
+function countAhead(points: ScanPoints, side: 1 | -1): number {
+  let count = 0;
+  for (let i = 0; i < points.count; i++) {
+    if (Math.abs(points.y[i] ?? 0) <= side * (points.x[i] ?? 0) * Math.tan(WAY_ANGLE)) count++;
+  }
+  return count;
 }
 
 /** Point `i` of the set, if there is one, lies next to (x, y). */

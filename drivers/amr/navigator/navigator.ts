@@ -212,7 +212,7 @@ export class OnboardNavigator implements Navigator {
     const age = input.now - scan.at;
     const mono = input.mono - (age >= 0 && age <= MAX_SCAN_AGE ? age : 0);
     const points = scanPoints(scan, mono, (at) => this.#odometry.poseAt(at), this.#config.scanTiming);
-    this.#view.add(points, this.#odometry.poseAt(mono), mono);
+    this.#view.add(points, scan.ranges.length, this.#odometry.poseAt(mono), mono);
     const ground = this.#ground;
     if (ground === null) return;
     ground.localizer.addScan(points, mono);

@@ -74,22 +74,32 @@ describe('what the lidar sees', () => {
 
   it('leaves a single point out until the next scan confirms it', () => {
     const view = new LidarView(0.17, 0.01);
-    view.add(points([0.5, 0]), at, 0);
+    view.add(points([0.5, 0]), 360, at, 0);
     expect(wayAhead(view)).toBe(Infinity);
-    view.add(points([0.51, 0]), at, 100);
+    view.add(points([0.51, 0]), 360, at, 100);
     expect(wayAhead(view)).toBeLessThan(0.4);
-    view.add(points([0, 3]), at, 200);
+    view.add(points([0, 3]), 360, at, 200);
     expect(wayAhead(view)).toBe(Infinity);
   });
 
   it('carries its points along with the robot until the next scan', () => {
     const view = new LidarView(0.17, 0);
-    view.add(points([1, 0], [1, 0.05]), at, 0);
+    view.add(points([1, 0], [1, 0.05]), 360, at, 0);
     expect(view.around({ x: 0.3, y: 0, theta: 0 }, 60).freeWay({ v: 0.3, w: 0 }).distance).toBeCloseTo(
       0.53,
       2,
     );
     expect(view.around(at, 60).ageMs).toBe(60);
+  });
+
+  it('knows how old the newest look ahead and behind is', () => {
+    const view = new LidarView(0.17, 0);
+    const fan = (side: number) =>
+      points(...Array.from({ length: 20 }, (_, i) => [2 * side, (i - 10) / 10] as [number, number]));
+    expect(view.around(at, 0)).toMatchObject({ ageMs: null, aheadAgeMs: null, behindAgeMs: null });
+    view.add(fan(1), 360, at, 0);
+    view.add(fan(-1), 360, at, 100);
+    expect(view.around(at, 150)).toMatchObject({ ageMs: 50, aheadAgeMs: 150, behindAgeMs: 50 });
   });
 });
 

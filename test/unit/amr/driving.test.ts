@@ -215,6 +215,31 @@ describe('following a path', () => {
     expect(seenBlind).toBe(0);
   });
 
+  it('does not drive where its lidar sees nothing at all, and says so', async () => {
+    for (const degrees of [120, 180, 300, 360]) {
+      const drive = await driveFrom(START);
+      let steps = 0;
+      let blindAt: { x: number; y: number } | null = null;
+      const end = await drive.goTo(KITCHEN, 60_000, () => {
+        if (++steps !== 60) return;
+        drive.robot.covered = { width: (degrees * Math.PI) / 180, middle: 0 };
+        blindAt = drive.robot.pose;
+      });
+      const { message } = expectFailed(end, 'sensors_stale');
+      expect(message).toBe('the lidar sees nothing ahead: is it covered?');
+      expect(distance(drive.robot.pose, blindAt ?? { x: 99, y: 0 })).toBeLessThan(0.3);
+    }
+  });
+
+  it('does not back up where its lidar sees nothing at all', async () => {
+    const drive = await driveFrom(START);
+    drive.robot.covered = { width: Math.PI, middle: Math.PI };
+    const before = drive.robot.pose;
+    await drive.run(500);
+    expectFailed(await drive.act({ kind: 'backUp', distance: 0.15, speed: 0.1 }), 'sensors_stale');
+    expect(distance(drive.robot.pose, before)).toBeLessThan(0.02);
+  });
+
   it('needs a pose and a map', async () => {
     const drive = await driveFrom(START);
     const action = await drive.followTo(KITCHEN);

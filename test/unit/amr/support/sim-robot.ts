@@ -46,6 +46,8 @@ export class SimRobot {
   /** Wheels turn, the robot stays. */
   spinning = false;
   lidarDead = false;
+  /** Width of the sector in which something covers the lidar, rad, and its middle: no returns from there. */
+  covered = { width: 0, middle: 0 };
   bumped = false;
   collisions = 0;
   readonly #grid: OccupancyGrid;
@@ -173,6 +175,7 @@ export class SimRobot {
 
   #range(bearing: number): number {
     if (this.#random() < this.#options.dropout) return Number.NaN;
+    if (Math.abs(wrapAngle(bearing - this.covered.middle)) < this.covered.width / 2) return Number.NaN;
     const angle = this.pose.theta + bearing;
     const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
     let range = castRay(this.#frame, this.#grid.cells, this.pose, angle, 12);
