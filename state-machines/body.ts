@@ -118,6 +118,11 @@ export function seenAfter(facts: BodyFacts, asked: number): boolean {
   return facts.at !== null && facts.at > asked + IN_FLIGHT_MS;
 }
 
+/** For evidence: where the robot is, where it knows. */
+export function knownPose(facts: BodyFacts): BodyFacts['pose'] {
+  return facts.localized === true ? facts.pose : null;
+}
+
 export function isStill(facts: BodyFacts, stillMs: number): boolean {
   return facts.fresh && facts.stoppedForMs !== null && facts.stoppedForMs >= stillMs;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../config/contracts/clock.js';
 import { TaskFailure } from '../config/contracts/errors.js';
 import { wrapAngle } from '../config/contracts/geometry.js';
 import type { TaskReason } from '../config/contracts/reason-codes.js';
-import { awaitWheelsStopped, bodyFacts, type StopLimits, stoppedWithProof } from './body.js';
+import { awaitWheelsStopped, bodyFacts, knownPose, type StopLimits, stoppedWithProof } from './body.js';
 import { rejectionOf } from './motion-link.js';
 import type { Rotation } from './motion-types.js';
 
@@ -99,6 +99,6 @@ function turnFailure(
         : 'HARDWARE_FAULT';
   return new TaskFailure(reason, ended.message, {
     observedAtMs: ended.at,
-    evidence: { where: ended.where, pose: facts.pose },
+    evidence: { where: ended.where, pose: knownPose(facts) },
   });
 }

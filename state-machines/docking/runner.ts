@@ -4,7 +4,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
 import type { Pose } from '../../config/contracts/geometry.js';
 import { StoppedWithProof } from '../../config/contracts/stopped.js';
-import { stoppedWithProof, stopUnproven } from '../body.js';
+import { knownPose, stoppedWithProof, stopUnproven } from '../body.js';
 import { MachineHost, type WithoutTime, type WithoutTimers } from '../machine-host.js';
 import { type MotionEvent, MotionLink, rejectionOf } from '../motion-link.js';
 import type { NavigationRunner } from '../navigation/runner.js';
@@ -192,7 +192,9 @@ export class DockingRunner {
   #finish(outcome: DockingOutcome): void {
     const running = this.#running;
     if (running === null) return;
-    const { pose, docked } = this.#link.facts();
+    const facts = this.#link.facts();
+    const { docked } = facts;
+    const pose = knownPose(facts);
     if (outcome.kind === 'failed') {
       running.settle(
         new TaskFailure(outcome.reason, outcome.message, {

@@ -123,7 +123,8 @@ export function recovering(settings: MachineSettings) {
               target: '#navigation.planning',
             },
             {
-              guard: ({ event }) => !event.facts.estop,
+              // Where every part reports, what ended the drive still says best what is wrong.
+              guard: ({ event }) => !event.facts.estop && !sensorsReady(event.facts),
               actions: assign(({ context, event }) => ({
                 problem: {
                   ...(context.problem ?? update.problemFrom({ context, event })),

@@ -2,7 +2,7 @@
 import type { AmrDriver } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
-import { stoppedWithProof, stopUnproven } from '../body.js';
+import { knownPose, stoppedWithProof, stopUnproven } from '../body.js';
 import { MachineHost, type WithoutTime, type WithoutTimers } from '../machine-host.js';
 import { type MotionEvent, MotionLink, rejectionOf } from '../motion-link.js';
 import type { Arrival, MoveRequest } from '../motion-types.js';
@@ -230,7 +230,7 @@ export class NavigationRunner {
   }
 
   #withPose(data: Record<string, unknown>): Record<string, unknown> {
-    const { pose } = this.#link.facts();
+    const pose = knownPose(this.#link.facts());
     if (pose === null) return data;
     const round = (value: number) => Math.round(value * 100) / 100;
     return { ...data, pose: { x: round(pose.x), y: round(pose.y), theta: round(pose.theta) } };
@@ -248,7 +248,7 @@ export class NavigationRunner {
       });
       return;
     }
-    const { pose } = this.#link.facts();
+    const pose = knownPose(this.#link.facts());
     if (outcome.kind === 'stopped') {
       running.reject(stoppedWithProof({ stopped: true, ...outcome }, { pose }));
       return;
@@ -262,7 +262,7 @@ export class NavigationRunner {
   }
 
   #notifyObstructed(problem: Problem): void {
-    const where = problem.where ?? this.#link.facts().pose;
+    const where = problem.where ?? knownPose(this.#link.facts());
     const areaId = where === null ? null : this.#deps.areaAt(where.x, where.y);
     this.#notify('movement.obstructed', areaId, { cause: problem.kind });
   }

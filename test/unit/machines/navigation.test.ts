@@ -331,6 +331,21 @@ describe('faults', () => {
     expect(r.amr.log).toContain('spin');
     expect(r.outcome.error).toMatchObject({ reason: 'LOCALIZATION_LOST' });
     expect(r.notices.map((n) => n.type)).toEqual(['movement.localizationLost']);
+    // A pose that is not believed is no evidence of where the robot is.
+    expect(r.outcome.error).toMatchObject({ evidence: { pose: null } });
+  });
+
+  it('a lidar that reports and sees nothing ahead ends the journey with what it said, not "nothing known"', async () => {
+    const r = robot();
+    r.go();
+    const message = 'the lidar sees nothing ahead: is it covered?';
+    for (let i = 0; i < 600 && r.outcome.error === null; i++) {
+      await r.clock.advanceAsync(100);
+      if (r.amr.acting === 'followPath') r.amr.fail('sensors_stale', message);
+    }
+    await r.clock.advanceAsync(60_000);
+    expect(r.outcome.error).toMatchObject({ reason: 'HARDWARE_FAULT' });
+    expect(String(r.outcome.error)).toContain(message);
   });
 });
 
