@@ -1,7 +1,6 @@
 /** The daemon of one robot, in this process: from its profile to the end of its life. */
 import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { pino } from 'pino';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { errorText } from '../../config/contracts/errors.js';
 import { seededRandom } from '../../config/contracts/ids.js';
@@ -11,6 +10,7 @@ import { writePidFile } from '../../drivers/pid-file.js';
 import type { RtPlacement } from '../compose/body.js';
 import { createDaemon, type Daemon } from '../main.js';
 import type { HeldMotionProcess } from '../rt-client/rt-process.js';
+import { createLog } from './log.js';
 import { version } from './version.js';
 
 export interface DaemonRun {
@@ -29,7 +29,7 @@ const LAST_MS = 8_000;
 export async function runDaemon({ configFile, stateDir, ahead, seed }: DaemonRun): Promise<void> {
   const loaded = loadConfig(configFile, process.env, stateDir);
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  const log = pino({ level: loaded.config.log, base: null });
+  const log = createLog({ level: loaded.config.log, file: null });
   const wall = new SystemClock();
   const ending = new AbortController();
   const participant = await LockstepParticipant.joinFrom(process.env, {

@@ -1,6 +1,5 @@
 /** The robot's software beside a simulated home: as a child process, or in this one. */
 import { join } from 'node:path';
-import { pino } from 'pino';
 import type { Clock } from '../../../config/contracts/clock.js';
 import { seededRandom } from '../../../config/contracts/ids.js';
 import { LOCKSTEP_ENV } from '../../../config/contracts/lockstep.js';
@@ -9,6 +8,7 @@ import { loadConfig } from '../../../config/load.js';
 import { profilePath } from '../../../config/profiles.js';
 import type { SimSession } from '../../../simulator/session/session.js';
 import { createDaemon, type Daemon } from '../../main.js';
+import { createLog } from '../log.js';
 import { SEED_ENV } from '../run.js';
 import { version } from '../version.js';
 import { DaemonChild } from './daemon-child.js';
@@ -84,10 +84,7 @@ class RobotInProcess implements Robot {
       wall,
       random: seededRandom(options.seed),
       seed: options.seed,
-      log: pino(
-        { level: 'info', base: null },
-        pino.destination({ dest: join(stateDir, 'daemon.log'), mkdir: true }),
-      ),
+      log: createLog({ level: 'info', file: join(stateDir, 'daemon.log') }),
       placement: { kind: 'inline', clock: rtClock },
       simulatedTime: true,
       memory: session.memoryPorts,
