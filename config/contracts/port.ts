@@ -15,10 +15,12 @@ export interface PortConnection {
    */
   write(bytes: Uint8Array, options?: { ahead?: boolean }): boolean;
   /**
-   * Bytes may be delivered this much late, ms, and many at once: fewer wakes on a robot with nothing to do. 0, as at
-   * the start: at once. A port that cannot leaves it out.
+   * While held, bytes are delivered only when they are fetched: a robot with nothing to do need not wake for each.
+   * Released, as at the start, they are delivered as they come. A port that cannot be held leaves both out.
    */
-  relax?(ms: number): void;
+  hold?(on: boolean): void;
+  /** Delivers what has arrived at a held port. */
+  fetch?(): void;
   /** Throws away what has arrived and was not yet delivered: stale bytes of a port nobody was reading. */
   discardInput(): Promise<void>;
   close(): Promise<void>;

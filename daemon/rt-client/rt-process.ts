@@ -7,9 +7,9 @@ import { HELD, type HeldConfig } from '../../drivers/rt/held.js';
 /**
  * Node flags of a motion process. Its garbage is collected by the thread that makes it: helpers of ordinary
  * priority, which that thread would have to wait for, get no turn on a busy machine. A small nursery keeps each
- * collection well under a millisecond, and the process small.
+ * collection well under a millisecond, and the process small; so does one thread for compiling instead of four.
  */
-const FLAGS = ['--single-threaded-gc', '--max-semi-space-size=2'];
+const FLAGS = ['--single-threaded-gc', '--max-semi-space-size=1', '--v8-pool-size=1'];
 
 export function startMotionProcess(config: RtConfig, env: NodeJS.ProcessEnv): ChildProcess {
   return forkWith(JSON.stringify(config), env);

@@ -35,8 +35,6 @@ export interface RtParts {
 /** Braking of the control loop, m/s² and rad/s²: harder than what the navigator plans with. */
 const BRAKE = 1;
 const TURN_ACCEL = 4;
-/** Half a turn of the lidar: far from what counts as stale. */
-const RELAXED_LIDAR_MS = 50;
 
 /** The host is not started yet. Reads the e-stop latch first; no port is opened before `start`. */
 export function assembleRt(parts: RtParts): RtHost {
@@ -62,7 +60,7 @@ export function assembleRt(parts: RtParts): RtHost {
       updateSafetyFile(config.stateDir, parts.machineClock, (content) => ({ ...content, estop })),
     loadMap: loadMapBundle,
     poses: new PoseFile(config.stateDir),
-    relaxedLidarMs: config.heartbeat === 'line' ? RELAXED_LIDAR_MS : 0,
+    holdPorts: config.heartbeat === 'line',
     onChannelLost: parts.onChannelLost,
   });
 }

@@ -40,8 +40,8 @@ export interface RtHostOptions {
   /** Throws with a message for people. */
   loadMap: (mapYaml: string) => MapBundle;
   poses: PoseStore;
-  /** How late scans may come to a robot at rest, ms. A simulation in lock-step needs every byte at once: 0. */
-  relaxedLidarMs?: number;
+  /** Whether ports may be held while nothing moves. A simulation in lock-step needs every byte read at once. */
+  holdPorts?: boolean;
   /** The channel closed; the wheels have been told to stop. */
   onChannelLost: (reason: string) => void;
 }
@@ -128,7 +128,10 @@ export class RtHost {
     base.start();
     lidar?.start();
     this.#loop.start();
-    channel.onMessage((message) => this.#requests.onMessage(message));
+    channel.onMessage((message) => {
+      this.#requests.onMessage(message);
+      if (this.#loop.action !== null) this.#holdPorts();
+    });
     channel.onClose((reason) => {
       this.#guard.daemonGone();
       base.stopNow();
@@ -201,13 +204,20 @@ export class RtHost {
     this.#poses.keep(navigator.state(), this.#guard.stillProven, this.#clock.now(), this.#clock.mono());
     if (cycle % COUNTERS_EVERY === 1) this.#shownCounters = this.#allCounters();
     this.#reports.cycle(cycle);
-    this.#relaxLidar();
+    this.#holdPorts();
   }
 
-  #relaxLidar(): void {
-    const { lidar, relaxedLidarMs = 0 } = this.#options;
-    const resting = this.#loop.action === null && this.#guard.stillProven;
-    lidar?.relax(resting ? relaxedLidarMs : 0);
+  /**
+   * A robot at rest looks at its lidar in each control cycle instead of at every byte, and on its dock at the base as
+   * well: there is no motion to stop. Everything is released, and read, before an action begins.
+   */
+  #holdPorts(): void {
+    const { base, lidar, holdPorts = false } = this.#options;
+    const resting = holdPorts && this.#loop.action === null && this.#guard.stillProven;
+    base.hold(resting && this.#frame?.docked === true);
+    lidar?.hold(resting);
+    base.fetch();
+    lidar?.fetch();
   }
 
   #state(): RobotState {

@@ -7,7 +7,7 @@ import { errorText } from '../../config/contracts/errors.js';
 import type { OpenPort, PortConnection, PortCounts } from '../../config/contracts/port.js';
 import { type BackoffOptions, backoffDelay, DEFAULT_BACKOFF } from './backoff.js';
 import { type CountedOpenPort, countPort } from './ports/counts.js';
-import type { LinkChange, SerialDriver } from './types.js';
+import type { HeldDriver, LinkChange } from './types.js';
 
 export type DriverLog = (
   level: 'debug' | 'info' | 'warn' | 'error',
@@ -49,7 +49,7 @@ const CLOSE_TIMEOUT_MS = 1000;
 /** A connection that lasted this long starts the back-off anew. */
 const STABLE_MS = 5000;
 
-export abstract class SerialDriverBase implements SerialDriver {
+export abstract class SerialDriverBase implements HeldDriver {
   protected readonly clock: Clock;
   protected readonly random: () => number;
   protected readonly name: string;
@@ -66,7 +66,7 @@ export abstract class SerialDriverBase implements SerialDriver {
   #lastHeard = Number.NEGATIVE_INFINITY;
   #silences = 0;
   #cancelWatch: CancelTimer = () => {};
-  #relaxMs = 0;
+  #held = false;
 
   protected constructor(options: SerialDriverOptions, traits: DeviceTraits) {
     this.clock = options.clock;
@@ -129,11 +129,15 @@ export abstract class SerialDriverBase implements SerialDriver {
     return { ...this.#counters };
   }
 
-  /** See `PortConnection.relax`; holds for later connections as well. */
-  protected relaxPort(ms: number): void {
-    if (ms === this.#relaxMs) return;
-    this.#relaxMs = ms;
-    if (this.#state.at === 'open') this.#state.connection.relax?.(ms);
+  /** See `PortConnection.hold`; goes for later connections as well. */
+  hold(on: boolean): void {
+    if (on === this.#held) return;
+    this.#held = on;
+    if (this.#state.at === 'open') this.#state.connection.hold?.(on);
+  }
+
+  fetch(): void {
+    if (this.#held && this.#state.at === 'open') this.#state.connection.fetch?.();
   }
 
   portCounts(): PortCounts {
@@ -210,7 +214,7 @@ export abstract class SerialDriverBase implements SerialDriver {
     this.#silences = 0;
     this.#watchSilence(this.#traits.silenceMs);
     this.onOpen();
-    if (this.#relaxMs > 0) connection.relax?.(this.#relaxMs);
+    if (this.#held) connection.hold?.(true);
     connection.onData((bytes) => {
       if (this.#isCurrent(connection)) this.onBytes(bytes);
     });

@@ -57,7 +57,13 @@ export interface SerialDriver {
   portCounts(): PortCounts;
 }
 
-export interface BaseDriver extends SerialDriver {
+/** A driver whose port can be held; see `PortConnection.hold`. What it reports then comes when it is fetched. */
+export interface HeldDriver extends SerialDriver {
+  hold(on: boolean): void;
+  fetch(): void;
+}
+
+export interface BaseDriver extends HeldDriver {
   onFrame(listener: (frame: BaseFrame) => void): void;
   /** Wheel speeds, m/s; clamped to what the base can do. The bytes are handed to the port before it returns. */
   driveWheels(left: number, right: number): boolean;
@@ -68,11 +74,9 @@ export interface BaseDriver extends SerialDriver {
   enable(): void;
 }
 
-export interface LidarDriver extends SerialDriver {
+export interface LidarDriver extends HeldDriver {
   /** One call for each full turn; `Scan.at` is when its last byte arrived. */
   onScan(listener: (scan: Scan) => void): void;
-  /** Scans may come this much late, ms, while nobody drives by them; 0: at once. */
-  relax(ms: number): void;
 }
 
 export interface AirReading {

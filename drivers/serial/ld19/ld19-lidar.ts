@@ -52,10 +52,6 @@ export class Ld19Lidar extends SerialDriverBase implements LidarDriver {
     this.#scanListeners.push(listener);
   }
 
-  relax(ms: number): void {
-    this.relaxPort(ms);
-  }
-
   override counters(): Record<string, number> {
     const { frames, crc, speed, angle, discarded } = this.#parser.stats;
     return {

@@ -42,7 +42,8 @@ function countingConnection(inner: PortConnection, counts: PortCounts): PortConn
       if (!accepted) counts.tx -= bytes.length;
       return accepted;
     },
-    ...(inner.relax === undefined ? {} : { relax: (ms: number) => inner.relax?.(ms) }),
+    hold: (on) => inner.hold?.(on),
+    fetch: () => inner.fetch?.(),
     discardInput: async () => {
       await inner.discardInput();
       inbox.discard();

@@ -5,7 +5,7 @@
  */
 import { readSync, writeSync } from 'node:fs';
 import { SerialPort } from 'serialport';
-import { type CancelTimer, type Clock, delay } from '../../../config/contracts/clock.js';
+import { type Clock, delay } from '../../../config/contracts/clock.js';
 import { errorCode, errorText } from '../../../config/contracts/errors.js';
 import type { PortConnection, PortCounts } from '../../../config/contracts/port.js';
 import { type CountedOpenPort, newCounts } from './counts.js';
@@ -41,7 +41,7 @@ export function serialPort(options: SerialPortOptions): CountedOpenPort {
     const device = await openDevice(options, signal);
     // The bindings have flushed what arrived while nobody listened, so it is in no count.
     counts.opens += 1;
-    return new SerialConnection(device, options, counts);
+    return new SerialConnection(device, options.path, counts);
   };
   return Object.assign(open, { counts });
 }
@@ -88,22 +88,20 @@ export function openFailure(path: string, reason: string): string {
 class SerialConnection implements PortConnection {
   readonly #device: Device;
   readonly #path: string;
-  readonly #clock: Clock;
   readonly #counts: PortCounts;
   readonly #ending = new Ending();
   readonly #outbox = new Outbox();
   readonly #buffer = new Uint8Array(READ_BYTES);
   #listener: ((bytes: Uint8Array) => void) | null = null;
   #waitingToWrite = false;
-  #relaxMs = 0;
-  /** Set while nothing is listened for, in between two relaxed reads. */
-  #cancelRest: CancelTimer | null = null;
+  #held = false;
+  /** The operating system will say when there is something to read. */
+  #listening = false;
   #closed: Promise<void> | null = null;
 
-  constructor(device: Device, { path, clock }: SerialPortOptions, counts: PortCounts) {
+  constructor(device: Device, path: string, counts: PortCounts) {
     this.#device = device;
     this.#path = path;
-    this.#clock = clock;
     this.#counts = counts;
   }
 
@@ -127,12 +125,17 @@ class SerialConnection implements PortConnection {
     return !this.#ending.reached;
   }
 
-  relax(ms: number): void {
-    this.#relaxMs = ms;
-    if (ms > 0 || this.#cancelRest === null) return;
-    this.#cancelRest();
-    this.#cancelRest = null;
-    this.#awaitInput();
+  hold(on: boolean): void {
+    if (this.#held && !on) this.fetch();
+    this.#held = on;
+    if (!on && this.#listener !== null) this.#awaitInput();
+  }
+
+  fetch(): void {
+    // What the system has announced already comes by that way.
+    if (!this.#held || this.#listening || this.#listener === null) return;
+    const bytes = this.#read();
+    if (bytes !== null) this.#listener(bytes);
   }
 
   async discardInput(): Promise<void> {
@@ -146,23 +149,16 @@ class SerialConnection implements PortConnection {
   }
 
   #awaitInput(): void {
-    if (this.#ending.reached) return;
+    if (this.#ending.reached || this.#listening) return;
+    this.#listening = true;
     this.#device.poller.once('readable', (error) => {
+      this.#listening = false;
       if (this.#ending.reached) return;
       if (error !== null) return this.#end(`${this.#path}: disconnected (${error.message})`);
       const bytes = this.#read();
       // Listening goes on even if the listener throws: that is a defect of the listener, not of the line.
-      if (this.#relaxMs === 0) this.#awaitInput();
-      else this.#rest();
+      if (!this.#held) this.#awaitInput();
       if (bytes !== null) this.#listener?.(bytes);
-    });
-  }
-
-  /** The operating system keeps what arrives meanwhile. */
-  #rest(): void {
-    this.#cancelRest = this.#clock.after(this.#relaxMs, () => {
-      this.#cancelRest = null;
-      this.#awaitInput();
     });
   }
 
@@ -210,7 +206,6 @@ class SerialConnection implements PortConnection {
   #end(reason: string): void {
     // In this order: closing calls back into everything that waits for the device.
     if (!this.#ending.end(reason)) return;
-    this.#cancelRest?.();
     this.#closed = this.#device.close().catch(() => {});
   }
 }

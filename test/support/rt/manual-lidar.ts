@@ -35,7 +35,9 @@ export class ManualLidar implements LidarDriver {
 
   onLink(_listener: (change: LinkChange) => void): void {}
 
-  relax(): void {}
+  hold(): void {}
+
+  fetch(): void {}
 
   onScan(listener: (scan: Scan) => void): void {
     this.#scanListeners.push(listener);

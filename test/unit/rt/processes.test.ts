@@ -81,6 +81,27 @@ describe('the motion process as a process', { timeout: 60_000 }, () => {
     await rig.until('the end of the daemon', () => rig.daemon?.exitCode === 0);
   });
 
+  it('stops on the byte also when it has just stood on its dock with nothing to do', async () => {
+    rig.peer.flags.docked = true;
+    await rig.until('the dock', () => rig.state?.base.docked === true);
+    // Long enough for its ports to be held.
+    await rig.wait(500);
+    await rig.turn();
+    rig.peer.flags.bumpLeft = true;
+    rig.peer.sendFrame();
+    expect(await rig.timeToStop()).toBeLessThan(100);
+  });
+
+  it('notices within a few control cycles on its dock that somebody takes it off', async () => {
+    rig.peer.flags.docked = true;
+    await rig.until('the dock', () => rig.state?.base.docked === true);
+    await rig.wait(500);
+    rig.peer.flags.docked = false;
+    const began = rig.clock.mono();
+    await rig.until('the news', () => rig.state?.base.docked === false);
+    expect(rig.clock.mono() - began).toBeLessThan(300);
+  });
+
   it('holds an e-stop that was pressed before everything was killed', async () => {
     await rig.turn();
     rig.order({ do: 'estop' });

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Clock, SystemClock } from '../../../config/contracts/clock.js';
+import { SystemClock } from '../../../config/contracts/clock.js';
 import { memoryLine, type PortConnection } from '../../../config/contracts/port.js';
 import { SimClock } from '../../../config/contracts/sim-clock.js';
 import { countPort } from '../../../drivers/serial/ports/counts.js';
@@ -43,7 +43,7 @@ function listen(connection: PortConnection) {
   return { got, ended };
 }
 
-async function ptyRig(portClock: Clock = clock) {
+async function ptyRig() {
   const pty: PtyEnd = ptyPort('lidar', folder());
   cleanups.push(() => pty.close());
   const fromHost: number[] = [];
@@ -51,7 +51,7 @@ async function ptyRig(portClock: Clock = clock) {
   // The simulator's own hold on the terminal ends first.
   await until(() => !pty.hostConnected, 'a free terminal');
   await new Promise<void>((resolve) => setImmediate(resolve));
-  const open = serialPort({ path: pty.path, baudRate: 115_200, clock: portClock, lockWaitMs: 0 });
+  const open = serialPort({ path: pty.path, baudRate: 115_200, clock, lockWaitMs: 0 });
   const connect = async () => {
     const connection = await open();
     cleanups.push(() => connection.close());
@@ -61,9 +61,8 @@ async function ptyRig(portClock: Clock = clock) {
 }
 
 describe('a serial port', () => {
-  it('delivers later and more at once while it is relaxed, and at once when it is no longer', async () => {
-    const slow = new SimClock(0);
-    const { pty, connect } = await ptyRig(slow);
+  it('delivers only what is fetched while it is held, and at once when it is released', async () => {
+    const { pty, connect } = await ptyRig();
     const connection = await connect();
     const chunks: number[] = [];
     connection.onData((bytes) => chunks.push(bytes.length));
@@ -72,21 +71,36 @@ describe('a serial port', () => {
       pty.write(new Uint8Array(bytes));
       for (let i = 0; i < 50; i++) await new Promise<void>((resolve) => setTimeout(resolve, 1));
     };
-    connection.relax?.(50);
+    connection.hold?.(true);
+    // What the operating system was asked to announce before still comes by itself.
     await send(10);
     expect(chunks).toEqual([10]);
     await send(20);
     await send(30);
     expect(chunks).toEqual([10]);
-    slow.advance(50);
-    await until(() => chunks.length === 2, 'what came meanwhile');
+    connection.fetch?.();
+    expect(chunks).toEqual([10, 50]);
+    connection.fetch?.();
     expect(chunks).toEqual([10, 50]);
     await send(40);
-    expect(chunks).toEqual([10, 50]);
-    connection.relax?.(0);
-    await until(() => chunks.length === 3, 'bytes at once');
+    connection.hold?.(false);
+    expect(chunks).toEqual([10, 50, 40]);
     await send(5);
     expect(chunks).toEqual([10, 50, 40, 5]);
+  });
+
+  it('notices at the next fetch that its device went away while it was held', async () => {
+    const { pty, connect } = await ptyRig();
+    const connection = await connect();
+    const { ended } = listen(connection);
+    await until(() => pty.hostConnected, 'the host');
+    connection.hold?.(true);
+    pty.write(new Uint8Array(1));
+    for (let i = 0; i < 50; i++) await new Promise<void>((resolve) => setTimeout(resolve, 1));
+    pty.unplug();
+    expect(ended).toEqual([]);
+    connection.fetch?.();
+    expect(ended.join()).toMatch(/disconnected/);
   });
 
   it('carries bytes both ways, every value, and counts them', async () => {
