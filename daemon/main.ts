@@ -35,6 +35,7 @@ class DaemonParts implements Daemon {
   readonly #parts: Parts;
   readonly #api: Api | null;
   #ready = false;
+  #wasReady = false;
   /** Before anything runs, time must not pass in a simulation. */
   #settingUp = true;
 
@@ -74,6 +75,7 @@ class DaemonParts implements Daemon {
     this.#options.log.info({ recovered, bodyKnown: bodyWatch.known }, 'ready: commands are accepted');
     cloud?.start();
     this.#ready = true;
+    this.#wasReady = true;
   }
 
   async stop(): Promise<void> {
@@ -86,7 +88,8 @@ class DaemonParts implements Daemon {
     await this.#api?.stop();
     await peripherals.stop();
     for (const watcher of watchers) watcher.close();
-    store.close();
+    // A damaged database is one reason why a start fails.
+    store.close({ suspect: !this.#wasReady });
   }
 
   consoleAddress(): string | null {

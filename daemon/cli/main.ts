@@ -14,10 +14,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const code = await runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   interrupted: interrupting.signal,
 });
+// A daemon or a simulation that could not start is over, whatever of it waits already: its supervisor tries again.
+if (command === 'run' || command === 'sim') process.exit(code);
+process.exitCode = code;

@@ -2,14 +2,16 @@
 import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { SystemClock } from '../../config/contracts/clock.js';
-import { errorText } from '../../config/contracts/errors.js';
+import { errorCode, errorText } from '../../config/contracts/errors.js';
 import { seededRandom } from '../../config/contracts/ids.js';
 import { loadConfig } from '../../config/load.js';
 import { LockstepParticipant } from '../../drivers/lockstep/participant.js';
 import { writePidFile } from '../../drivers/pid-file.js';
 import type { RtPlacement } from '../compose/body.js';
+import type { DaemonOptions } from '../compose/options.js';
 import { createDaemon, type Daemon } from '../main.js';
 import type { HeldMotionProcess } from '../rt-client/rt-process.js';
+import { isSqliteError } from '../store/store-error.js';
 import { createLog } from './log.js';
 import { version } from './version.js';
 
@@ -28,7 +30,7 @@ const LAST_MS = 8_000;
 /** Rejects when the daemon cannot be put together; otherwise the process ends with it. */
 export async function runDaemon({ configFile, stateDir, ahead, seed }: DaemonRun): Promise<void> {
   const loaded = loadConfig(configFile, process.env, stateDir);
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  makeStateDir(stateDir);
   const log = createLog({ level: loaded.config.log, file: null });
   const wall = new SystemClock();
   const ending = new AbortController();
@@ -41,7 +43,7 @@ export async function runDaemon({ configFile, stateDir, ahead, seed }: DaemonRun
   const clock = participant?.clock ?? wall;
   const placement: RtPlacement =
     ahead === null ? { kind: 'inline', clock } : { kind: 'process', env: process.env, ahead };
-  const daemon = createDaemon({
+  const daemon = putTogether({
     loaded,
     stateDir,
     version: version(),
@@ -61,7 +63,7 @@ export async function runDaemon({ configFile, stateDir, ahead, seed }: DaemonRun
     links: () => daemon.links(),
     busy: () => daemon.busy(),
   });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => ending.abort(new Error(signal)));
   }
   // A simulation that dies takes the devices with it.
@@ -75,12 +77,37 @@ export async function runDaemon({ configFile, stateDir, ahead, seed }: DaemonRun
   process.exit(failure === null ? 0 : 1);
 }
 
+function makeStateDir(stateDir: string): void {
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const why = errorCode(error) ?? errorText(error);
+    throw new Error(
+      `the state directory ${stateDir} cannot be made (${why}): choose another with --state-dir`,
+    );
+  }
+}
+
+function putTogether(options: DaemonOptions): Daemon {
+  try {
+    return createDaemon(options);
+  } catch (error) {
+    throw new Error(why(error), { cause: error });
+  }
+}
+
+/** A damaged database names itself only where something reads what is damaged. */
+function why(error: unknown): string {
+  if (!isSqliteError(error)) return errorText(error);
+  return `the database cannot be used (${error.message}): start again; it is checked then, and moved aside if damaged`;
+}
+
 /** Starts, tells whoever started this process (a simulation, a terminal), and waits for the end. Returns why not. */
 async function serve(daemon: Daemon, ending: AbortSignal): Promise<string | null> {
   try {
     await daemon.start(ending);
   } catch (error) {
-    return ending.aborted ? null : errorText(error);
+    return ending.aborted ? null : why(error);
   }
   const console = daemon.consoleAddress();
   if (process.send !== undefined) process.send({ t: 'ready', console });

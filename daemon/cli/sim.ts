@@ -83,7 +83,8 @@ async function simulate(options: SimOptions, t: Translate): Promise<number> {
       terminal.print(ms === null ? t('simDied', { how }) : t('simDiedAgain', { how, ms })),
   });
   const interrupted = new Promise<'signal'>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('signal'));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => resolve('signal'));
   });
   await robot.start();
   const code = await untilOver(session, options, wall, terminal, interrupted, t);

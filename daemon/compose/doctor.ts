@@ -5,6 +5,7 @@ import type { Config, PortConfig } from '../../config/schema.js';
 import type { MapBundle } from '../../drivers/amr/types.js';
 import type { SerialDriver } from '../../drivers/serial/types.js';
 import type { ConnectionFacts, DoctorCheck } from '../runtime.js';
+import type { StoreErrorCode } from '../store/store-error.js';
 
 export interface DoctorSources {
   config: Config;
@@ -19,6 +20,8 @@ export interface DoctorSources {
   cloud: ConnectionFacts | null;
   /** Where an unusable database was put, or null. */
   databaseMovedTo: string | null;
+  /** What the last commit failed with, or null. */
+  databaseFailing: StoreErrorCode | null;
   outboxDepth: number;
 }
 
@@ -74,7 +77,21 @@ const missing = (part: Words, ko: string, en: string): Finding => ({
   message: { ko, en },
 });
 
-function database({ databaseMovedTo: old }: DoctorSources): Finding {
+function database({ databaseMovedTo: old, databaseFailing }: DoctorSources): Finding {
+  if (databaseFailing === 'FULL') {
+    return faulty(
+      DATABASE,
+      '디스크가 가득 차서 아무것도 저장하지 못해요. 자리를 비워 주세요',
+      'the disk is full: nothing can be stored; free some space',
+    );
+  }
+  if (databaseFailing !== null) {
+    return faulty(
+      DATABASE,
+      `저장하지 못하고 있어요(${databaseFailing}). 로그를 보세요`,
+      `nothing can be stored (${databaseFailing}); see the log`,
+    );
+  }
   return old === null
     ? ok(DATABASE, '열려 있어요', 'open')
     : faulty(

@@ -53,6 +53,7 @@ function examine({ robot, storage }: Ground, { cloud }: Work, language: 'ko' | '
     fan: peripherals.fan,
     cloud: cloud?.facts() ?? null,
     databaseMovedTo: storage.store.movedAside?.path ?? null,
+    databaseFailing: storage.store.failing?.code ?? null,
     outboxDepth: storage.outbox.stats().depth,
   };
   return doctorOf(sources, language);

@@ -3,6 +3,7 @@
  * cloud session, and the picture of the device that planners get.
  */
 import type { Capability } from '../../config/contracts/capability.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { ContextOptions, DeviceContext } from '../../config/contracts/wire/context.js';
 import type { MethodSpec } from '../../executors/method.js';
@@ -90,7 +91,16 @@ export function createWork(ground: Ground): Work {
     methods,
     resolveCapability,
     context: () => context({ version: 2 }),
-    emergencyCut: (reason) => void ground.robot.body.amr.estop(`task-manager: ${reason}`),
+    emergencyCut: (reason) => {
+      ground.robot.body.amr
+        .estop(`task-manager: ${reason}`)
+        .catch((error: unknown) =>
+          ground.options.log.error(
+            { error: errorText(error), reason },
+            'an emergency stop was not confirmed',
+          ),
+        );
+    },
   });
   const observations = createObservations(ground, tasks);
   const intake = createGate(ground, { tasks, methods, resolveCapability, context, capabilities });

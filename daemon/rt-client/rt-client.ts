@@ -14,7 +14,7 @@ import type {
   Scan,
 } from '../../config/contracts/amr.js';
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
-import { TaskFailure } from '../../config/contracts/errors.js';
+import { errorText, TaskFailure } from '../../config/contracts/errors.js';
 import type { Pose } from '../../config/contracts/geometry.js';
 import type { Log } from '../../config/contracts/log.js';
 import { HEARTBEAT_EVERY_MS, type RtRequest, type RtToDaemon } from '../../config/contracts/rt-protocol.js';
@@ -145,7 +145,12 @@ export class RtClient implements AmrDriver {
         );
       }
     }
-    await this.#options.latchEstop(by);
+    await this.#options.latchEstop(by).catch((error: unknown) => {
+      throw new TaskFailure(
+        'HARDWARE_FAULT',
+        `the emergency stop is not written down (${errorText(error)}): the robot stands, but a restart would forget it`,
+      );
+    });
   }
 
   async releaseEstop(by: string): Promise<void> {

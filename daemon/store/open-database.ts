@@ -35,6 +35,11 @@ class Unusable extends Error {
   db: Database.Database | null = null;
 }
 
+/** What `meta.closed_cleanly` says: in use, or not closed at all; closed; closed, and to be checked. */
+const IN_USE = '0';
+export const CLOSED_CLEANLY = '1';
+export const CLOSED_SUSPECT = '2';
+
 /** How long to wait for a dying predecessor to let go of the file, ms. */
 const LOCK_WAIT_MS = 2_000;
 const WAL_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -45,12 +50,12 @@ export function openDatabase(options: OpenOptions): OpenedDatabase {
   let movedAside: MovedAside | null = null;
   let db: Database.Database;
   try {
-    db = openChecked(options.file);
+    db = openChecked(options.file, options.log);
   } catch (error) {
     if (!(error instanceof Unusable)) throw asStoreError(error, options.file);
     movedAside = moveAside(options, error.message);
     error.db?.close();
-    db = openFresh(options.file);
+    db = openFresh(options.file, options.log);
   }
   return { db, epoch: epochOf(db, options.ids), movedAside };
 }
@@ -66,20 +71,28 @@ function prepareDirectory(file: string): void {
   }
 }
 
-function openFresh(file: string): Database.Database {
+function openFresh(file: string, log: Log): Database.Database {
   try {
     prepareDirectory(file);
-    return openChecked(file);
+    return openChecked(file, log);
   } catch (error) {
     throw asStoreError(error, file);
   }
 }
 
-function openChecked(file: string): Database.Database {
+function openChecked(file: string, log: Log): Database.Database {
   let db: Database.Database | null = null;
   try {
+    const logged = sizeOf(`${file}-wal`);
+    // SQLite would take it for new and delete the log, with everything in it.
+    if (logged > 0 && sizeOf(file) === 0) throw new Unusable('it is empty, and its log is not');
     db = new Database(file, { timeout: LOCK_WAIT_MS });
-    configure(db);
+    if (configure(db) === IN_USE && logged === 0) {
+      log.warn(
+        { file },
+        'the database was not closed and its log is gone: what was stored last may be missing',
+      );
+    }
     migrate(db);
     return db;
   } catch (error) {
@@ -94,7 +107,12 @@ function openChecked(file: string): Database.Database {
   }
 }
 
-function configure(db: Database.Database): void {
+function sizeOf(file: string): number {
+  return fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** How it was closed; null for a new one. */
+function configure(db: Database.Database): string | null {
   // One owner: a second daemon on the same state directory must not get in.
   db.pragma('locking_mode = EXCLUSIVE');
   const application = Number(db.pragma('application_id', { simple: true }));
@@ -114,15 +132,16 @@ function configure(db: Database.Database): void {
   // Folding the log into the file less often writes the same busy pages less often: flash wears, and fsync waits.
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
-  if (version > 0) checkIntegrity(db);
+  return version > 0 ? checkIntegrity(db) : null;
 }
 
 /** After a clean end the file is as it was left; after a crash or a power cut it is read through once. */
-function checkIntegrity(db: Database.Database): void {
-  const closed = db.prepare("SELECT value FROM meta WHERE key = 'closed_cleanly'").pluck().get();
-  if (closed === '1') return;
+function checkIntegrity(db: Database.Database): string {
+  const closed = String(db.prepare("SELECT value FROM meta WHERE key = 'closed_cleanly'").pluck().get());
+  if (closed === CLOSED_CLEANLY) return closed;
   const result = db.pragma('quick_check(1)', { simple: true });
   if (result !== 'ok') throw new Unusable(`its integrity check says: ${String(result)}`);
+  return closed;
 }
 
 function migrate(db: Database.Database): void {
@@ -134,7 +153,7 @@ function migrate(db: Database.Database): void {
       db.pragma(`application_id = ${APPLICATION_ID}`);
     }).immediate();
   }
-  db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('closed_cleanly', '0')").run();
+  db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('closed_cleanly', ?)").run(IN_USE);
 }
 
 function unusableReason(error: unknown): string | null {

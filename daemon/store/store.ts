@@ -3,7 +3,13 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
-import { type MovedAside, type OpenedDatabase, openDatabase } from './open-database.js';
+import {
+  CLOSED_CLEANLY,
+  CLOSED_SUSPECT,
+  type MovedAside,
+  type OpenedDatabase,
+  openDatabase,
+} from './open-database.js';
 import { isSqliteError, StoreError, toStoreError } from './store-error.js';
 
 /** Told around each commit, in the thread that commits; the event loop stands still in between. */
@@ -47,6 +53,7 @@ interface Turn {
 }
 
 const MAINTENANCE_MS = 60_000;
+const TELL_FAILURE_MS = 60_000;
 /** Free pages given back to the file system per maintenance, and how many may stay for reuse. */
 const VACUUM_PAGES = 2_000;
 const KEEP_FREE_PAGES = 2_000;
@@ -64,6 +71,7 @@ export class Store {
   readonly movedAside: MovedAside | null;
   readonly faults: StoreFaults = { commitDelayMs: 0, commitError: null };
   readonly #log: Log;
+  readonly #clock: Clock;
   readonly #onCommit: (phase: CommitPhase) => void;
   readonly #participants: Participant[] = [];
   readonly #statements: Record<'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'back', Run>;
@@ -79,6 +87,8 @@ export class Store {
   #depth = 0;
   #corrupt = false;
   #closed = false;
+  #failing: StoreError | null = null;
+  #toldFailureMono = Number.NEGATIVE_INFINITY;
 
   /**
    * Opens or makes the database. One that is corrupt, unreadable or of a newer version is moved aside, never
@@ -95,6 +105,7 @@ export class Store {
     this.movedAside = opened.movedAside;
     if (opened.movedAside !== null) this.#counters.moved_aside = 1;
     this.#log = options.log;
+    this.#clock = options.clock;
     this.#onCommit = options.onCommit ?? (() => undefined);
     this.#statements = {
       begin: this.db.prepare('BEGIN IMMEDIATE'),
@@ -110,6 +121,11 @@ export class Store {
   /** True while something is written that is not committed yet. */
   get pending(): boolean {
     return this.#turn !== null;
+  }
+
+  /** Why the last commit failed; null when it succeeded. */
+  get failing(): StoreError | null {
+    return this.#failing;
   }
 
   /** Adds a part to every transaction; order of adding is order of calling. */
@@ -185,15 +201,30 @@ export class Store {
     return { ...this.#counters };
   }
 
-  /** Commits what is open, folds the log into the file and closes. */
-  close(): void {
+  /**
+   * Commits what is open, folds the log into the file and closes. `suspect`: the file is read through at the next
+   * start, for whoever could not work with it.
+   */
+  close({ suspect = false }: { suspect?: boolean } = {}): void {
     if (this.#closed) return;
     this.#stopMaintenance();
     // A commit may lead to further writes (what waited for it); a bounded number of rounds lets them in.
     for (let round = 0; this.#turn !== null && round < 100; round++) this.#endTurn(this.#turn);
     this.#closed = true;
-    if (!this.#corrupt) this.db.prepare("UPDATE meta SET value = '1' WHERE key = 'closed_cleanly'").run();
+    this.#noteEnd(this.#corrupt || suspect ? CLOSED_SUSPECT : CLOSED_CLEANLY);
     this.db.close();
+  }
+
+  /** Where it cannot be noted, the next start finds a file that was not closed, and checks it. */
+  #noteEnd(how: string): void {
+    try {
+      this.db.prepare("UPDATE meta SET value = ? WHERE key = 'closed_cleanly'").run(how);
+    } catch (error) {
+      this.#log.warn(
+        { error: String(error) },
+        'the end could not be noted: the next start checks the database',
+      );
+    }
   }
 
   #begin(): Turn {
@@ -247,6 +278,8 @@ export class Store {
 
   #turnCommitted(turn: Turn): void {
     this.#counters.commits++;
+    if (this.#failing !== null) this.#log.info({}, 'commits succeed again');
+    this.#failing = null;
     for (const participant of this.#participants) this.#guarded(() => participant.committed?.());
     for (const fn of turn.after) this.#guarded(fn);
     turn.promise?.resolve();
@@ -273,12 +306,22 @@ export class Store {
     this.#counters.commit_failures++;
     if (this.db.inTransaction) this.#statements.rollback.run();
     runBack(turn.undos, 0);
+    this.#tellFailure(error);
+    for (const participant of this.#participants) this.#guarded(() => participant.failed?.(error));
+    turn.promise?.reject(error);
+  }
+
+  /** The first of a row of failures, and one a minute after that: a full disk must not fill with this. */
+  #tellFailure(error: StoreError): void {
+    const mono = this.#clock.mono();
+    const told = this.#failing?.code === error.code && mono - this.#toldFailureMono < TELL_FAILURE_MS;
+    this.#failing = error;
+    if (told) return;
+    this.#toldFailureMono = mono;
     this.#log.error(
       { code: error.code, error: error.message },
       'a commit failed: everything of this turn is undone and those who wrote it are told',
     );
-    for (const participant of this.#participants) this.#guarded(() => participant.failed?.(error));
-    turn.promise?.reject(error);
   }
 
   #sqliteFailed(error: unknown): StoreError {

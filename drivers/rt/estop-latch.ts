@@ -1,11 +1,13 @@
-/** Writes the e-stop down after it changed, in order, and again when that failed. */
-import type { Clock } from '../../config/contracts/clock.js';
+/** Writes the e-stop down after it changed, in order, and again and again when that failed. */
+import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
 import { delay } from '../../config/contracts/clock.js';
 import type { EstopState } from './safety/safety-guard.js';
 
-/** Tries for one change, and the pause between them, ms. */
-const TRIES = 5;
+/** Tries that a caller waits for, and the pause between them, ms. */
+const TRIES = 4;
 const PAUSE_MS = 400;
+/** A disk that was full gets room again at some time: until then a try this often, ms. */
+const LATER_MS = 5_000;
 
 export class EstopLatch {
   readonly #save: (estop: EstopState) => Promise<void>;
@@ -15,6 +17,8 @@ export class EstopLatch {
   #working: Promise<void> | null = null;
   #writing = 0;
   #failures = 0;
+  #closed = false;
+  #cancelLater: CancelTimer = () => {};
 
   /** `initial`: what the file says. */
   constructor(clock: Clock, initial: EstopState, save: (estop: EstopState) => Promise<void>) {
@@ -27,12 +31,16 @@ export class EstopLatch {
   changed(estop: EstopState): void {
     if (sameEstop(estop, this.#newest)) return;
     this.#newest = estop;
-    this.#working ??= this.#work().finally(() => {
-      this.#working = null;
-    });
+    this.#start();
   }
 
-  /** Resolves when what was last reported is on disk, or was given up; false in the second case. */
+  /** No more tries but those under way. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelLater();
+  }
+
+  /** Resolves when what was last reported is on disk, or could not be written so far; false in the second case. */
   async settled(): Promise<boolean> {
     await this.#working;
     return sameEstop(this.#durable, this.#newest);
@@ -45,6 +53,15 @@ export class EstopLatch {
 
   counters(): Record<string, number> {
     return { estop_save_failures: this.#failures };
+  }
+
+  #start(): void {
+    this.#cancelLater();
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+      if (this.#closed || sameEstop(this.#durable, this.#newest)) return;
+      this.#cancelLater = this.#clock.after(LATER_MS, () => this.#start());
+    });
   }
 
   async #work(): Promise<void> {

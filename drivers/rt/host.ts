@@ -181,6 +181,7 @@ export class RtHost {
     this.#guard.daemonGone();
     this.#poses.keepLast(navigator.state(), this.#guard.stillProven, this.#clock.now());
     this.#guard.close();
+    this.#latch.close();
     this.#log('info', `motion process ends: ${reason}`);
     await within(this.#clock, CLOSE_MS, Promise.all([base.stop(), lidar?.stop(), this.#latch.settled()]));
     channel.close();

@@ -92,11 +92,11 @@ export class RequestHandler {
         return 'now';
       case 'estop':
         guard.pressEstop(request.by);
-        this.#acceptWhenLatched(n);
+        this.#acceptWhenLatched(n, true);
         return 'later';
       case 'releaseEstop':
         this.#release(request.by);
-        this.#acceptWhenLatched(n);
+        this.#acceptWhenLatched(n, false);
         return 'later';
       case 'plan':
         this.#plan(n, request.request);
@@ -132,10 +132,15 @@ export class RequestHandler {
     this.#log('info', `emergency stop released by ${by}`);
   }
 
-  #acceptWhenLatched(n: number): void {
+  /** A stop that a restart would forget is not confirmed; a release that it would forget leaves the robot stopped. */
+  #acceptWhenLatched(n: number, pressed: boolean): void {
     void this.#parts.latch.settled().then((durable) => {
-      if (!durable) this.#log('error', 'the e-stop could not be written down: after a restart it is unknown');
-      this.#accept(n);
+      if (durable) return this.#accept(n);
+      const what = pressed ? 'the e-stop' : 'the release of the e-stop';
+      const message = `${what} could not be written down, and is tried again: until then a restart forgets it`;
+      this.#log('error', message);
+      if (pressed) this.#refuse(n, 'HARDWARE_FAULT', message);
+      else this.#accept(n);
     });
   }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../config/contracts/errors.js';
 import { REASON_CODES, type ReasonCode } from '../../../config/contracts/reason-codes.js';
+import { StoreError } from '../../store/store-error.js';
 
 export const errorBodySchema = z.strictObject({
   error: z.strictObject({
@@ -89,7 +90,19 @@ export function errorBody(error: ApiError): ErrorBody {
 export function asApiError(thrown: unknown): ApiError | null {
   if (thrown instanceof ApiError) return thrown;
   if (isRefusal(thrown)) return refused(thrown.reason, thrown.message, thrown.field);
+  if (thrown instanceof StoreError) return notStored(thrown);
   return fromFastify(thrown);
+}
+
+/** A disk without room, or a broken one, is no defect of the daemon; nothing of the request was carried out. */
+function notStored({ code, message }: StoreError): ApiError {
+  if (code === 'FULL') {
+    return refused(
+      'TASK_MANAGER_BUSY',
+      'the disk is full: nothing can be stored, so nothing was accepted; free some space',
+    );
+  }
+  return refused('CAPABILITY_UNAVAILABLE', `the database fails (${message}): nothing was accepted`);
 }
 
 /** Fastify's own refusals, by its error codes (https://fastify.dev/docs/latest/Reference/Errors/). */

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Clock, delay } from '../../../config/contracts/clock.js';
@@ -63,6 +63,7 @@ export function readSafetyFile(stateDir: string): SafetyFileRead {
 /**
  * Changes sections of the file: lock, read, merge, write beside it, fsync, rename, fsync the folder. Resolves
  * when the change would survive a power cut. A file that cannot be read is kept beside it under another name.
+ * Where no room is left for the file, an e-stop is kept all the same: as an empty file, which counts as latched.
  * `clock` is the machine's own: a lock is held by another process in real time, whatever the robot's clock does.
  */
 export async function updateSafetyFile(
@@ -75,11 +76,23 @@ export async function updateSafetyFile(
   try {
     const path = safetyFilePath(stateDir);
     const before = readSafetyFile(stateDir);
-    if (before.unreadable !== null) await rename(path, `${path}.unreadable-${clock.now()}`);
-    await writeDurably(path, `${JSON.stringify(fileSchema.parse(change(before.content)), null, 2)}\n`);
+    const content = fileSchema.parse(change(before.content));
+    const keep = before.unreadable === null ? null : `${path}.unreadable-${clock.now()}`;
+    await writeDurably(path, `${JSON.stringify(content, null, 2)}\n`, keep).catch((error: unknown) => {
+      if (!content.estop.latched) throw error;
+      return before.content.estop.latched ? flushFolder(path) : latchWithoutRoom(path);
+    });
   } finally {
     await unlock();
   }
+}
+
+/** A name in a folder, and giving up what a file holds, need no room on the disk. */
+async function latchWithoutRoom(path: string): Promise<void> {
+  const file = await open(path, 'a', 0o600);
+  await file.close();
+  await truncate(path);
+  await flushFolder(path);
 }
 
 function parseSafetyFile(text: string): SafetyFileContent {
@@ -89,16 +102,31 @@ function parseSafetyFile(text: string): SafetyFileContent {
   return parsed.data;
 }
 
-async function writeDurably(path: string, text: string): Promise<void> {
+/** `keep`: under which other name what lies there now stays. There is a file under `path` at every moment. */
+async function writeDurably(path: string, text: string, keep: string | null): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     const file = await open(temporary, 'wx', 0o600);
     await writeAndClose(file, text);
+    if (keep !== null) await keepUnder(path, keep);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
+  await flushFolder(path);
+}
+
+async function keepUnder(path: string, name: string): Promise<void> {
+  try {
+    await link(path, name);
+  } catch {
+    // A folder, or a file system without links.
+    await rename(path, name);
+  }
+}
+
+async function flushFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r');
   try {
     await folder.sync();
@@ -123,8 +151,12 @@ async function lock(path: string, clock: Clock): Promise<() => Promise<void>> {
   for (;;) {
     try {
       const file = await open(path, 'wx', 0o600);
-      await writeAndClose(file, token);
-      return () => unlock(path, token);
+      // On a full disk the token cannot be written; the name alone keeps others away.
+      const written = await writeAndClose(file, token).then(
+        () => token,
+        () => '',
+      );
+      return () => unlock(path, written);
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
     }

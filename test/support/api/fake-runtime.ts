@@ -12,6 +12,7 @@ import type { DomainEvent, TaskEvent } from '../../../config/contracts/wire/even
 import type { Principal } from '../../../daemon/intake/types.js';
 import type { Capability, ConnectionFacts, DoctorCheck, MapView, Runtime } from '../../../daemon/runtime.js';
 import type { DeadLetter, OutboxReader, OutboxStats } from '../../../daemon/store/outbox-types.js';
+import type { StoreError } from '../../../daemon/store/store-error.js';
 import type { TaskManager, TaskRecord, WorkflowRecord } from '../../../daemon/task-manager/types.js';
 import { fakeMethods } from './fake-methods.js';
 import { homeContext } from './home-context.js';
@@ -78,6 +79,8 @@ export class FakeRuntime implements Runtime {
   /** Commands that the intake saw, and how it answers one of a method (default: accepted). */
   readonly handled: { raw: unknown; principal: Principal }[] = [];
   refuse = new Map<string, { reason: ReasonCode; message: string }>();
+  /** Set while nothing can be stored. */
+  notStored: StoreError | null = null;
   readonly estops: string[] = [];
   estopButtonHeld = false;
   /** Set to make the next context a defect. */
@@ -202,6 +205,7 @@ export class FakeRuntime implements Runtime {
       const parsed = commandSchema.safeParse(raw);
       if (!parsed.success)
         return this.#answer(raw, 'INVALID_PARAMS', describeZodError(parsed.error, raw).message);
+      if (this.notStored !== null) throw this.notStored;
       const command = parsed.data;
       const name = 'method' in command ? command.method : command.kind;
       const refusal = this.refuse.get(name ?? '');

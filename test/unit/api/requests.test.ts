@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReasonCode } from '../../../config/contracts/reason-codes.js';
 import { errorBodySchema } from '../../../daemon/api/http/errors.js';
+import { StoreError } from '../../../daemon/store/store-error.js';
 import { taskView, workflowView } from '../../../daemon/views.js';
 import { overTcp, overUnix, type Served, serve, withToken } from '../../support/api/serve.js';
 import { DOCUMENT } from '../../support/api/work.js';
@@ -91,6 +92,19 @@ describe('a command over HTTP', () => {
       expect(answer.json).toEqual({ error: { code: reason, message: 'the reason in words' } });
     });
   }
+
+  it.each([
+    ['FULL', 'TASK_MANAGER_BUSY', /the disk is full.*nothing was accepted/],
+    ['IO', 'CAPABILITY_UNAVAILABLE', /the database fails.*nothing was accepted/],
+  ] as const)(
+    'that cannot be stored (%s) is refused in plain words, and is no defect',
+    async (why, code, words) => {
+      served.runtime.notStored = new StoreError(why, 'disk trouble');
+      const answer = await post('/api/tasks', { method: 'setMoveTo' });
+      expect(answer.status).toBe(503);
+      expect(answer.json).toMatchObject({ error: { code, message: expect.stringMatching(words) } });
+    },
+  );
 
   it('says when to try again while the queue is full', async () => {
     served.runtime.refuse.set('setMoveTo', { reason: 'TASK_MANAGER_BUSY', message: 'full' });

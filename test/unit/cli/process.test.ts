@@ -1,8 +1,9 @@
 /** The command as a process of its own, as `npm run build` leaves it in dist/. */
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it } from 'vitest';
 import { entryPath } from '../../../config/contracts/entry.js';
 import { serve } from '../../support/api/serve.js';
@@ -36,6 +37,22 @@ describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
     const ran = await deviceagent('task', 'list', '--state-dir', empty);
     expect(ran.code).toBe(3);
     expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('ends with 1 and one line when the daemon cannot be put together, so that its supervisor tries again', async () => {
+    const stateDir = join(empty, 'robot');
+    mkdirSync(stateDir);
+    writeFileSync(join(stateDir, 'no-folder'), '');
+    const ran = await deviceagent('run', '--config', 'sim', '--state-dir', join(stateDir, 'no-folder', 'x'));
+    expect(ran.code).toBe(1);
+    expect(ran.err).toMatch(/^deviceagent: the state directory .* cannot be made \(ENOTDIR\)/);
+    const holder = new Database(join(stateDir, 'deviceagent.db'));
+    holder.exec('BEGIN EXCLUSIVE');
+    const second = await deviceagent('run', '--config', 'sim', '--state-dir', stateDir);
+    holder.close();
+    expect(second.code).toBe(1);
+    expect(second.err).toMatch(/^deviceagent: .*another process holds it/);
+    expect(second.err.trimEnd().split('\n')).toHaveLength(1);
   });
 
   it('talks to a daemon over its socket', async () => {

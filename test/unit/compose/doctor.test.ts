@@ -30,6 +30,7 @@ function sources(over: Partial<DoctorSources> = {}, reports = false): DoctorSour
     fan: null,
     cloud: null,
     databaseMovedTo: null,
+    databaseFailing: null,
     outboxDepth: 0,
     ...over,
   };
@@ -53,9 +54,22 @@ describe('the doctor', () => {
     });
   });
 
+  it('says that nothing can be stored while the disk is full', () => {
+    expect(about('database', sources({ databaseFailing: 'FULL' }))).toMatchObject({
+      state: 'faulty',
+      message: 'the disk is full: nothing can be stored; free some space',
+    });
+    expect(about('database', sources({ databaseFailing: 'IO' }))).toMatchObject({ state: 'faulty' });
+  });
+
   it('speaks Korean and English about every part', () => {
     const hangul = /[가-힣]/;
-    for (const given of [sources(), sources({ databaseMovedTo: '/var/old.db' }, true)]) {
+    for (const given of [
+      sources(),
+      sources({ databaseMovedTo: '/var/old.db' }, true),
+      sources({ databaseFailing: 'FULL' }),
+      sources({ databaseFailing: 'IO' }),
+    ]) {
       for (const check of doctorOf(given, 'ko')) expect(`${check.part} ${check.message}`).toMatch(hangul);
       for (const check of doctorOf(given, 'en')) expect(`${check.part} ${check.message}`).not.toMatch(hangul);
     }

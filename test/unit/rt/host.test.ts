@@ -176,6 +176,20 @@ describe('the motion process', () => {
       expect(rig.state().counters.estop_save_failures).toBe(2);
     });
 
+    it('that cannot be written down holds, and is written as soon as the disk takes it', async () => {
+      rig.failSaves = Number.POSITIVE_INFINITY;
+      await rig.drive();
+      const pressed = rig.client.estop('mqtt');
+      await rig.run(1900);
+      await pressed;
+      expect(rig.peer.stopped).toBe(true);
+      await rig.run(60_000);
+      expect(rig.state().safety).toMatchObject({ level: 'CUT', estop: { latched: true } });
+      rig.failSaves = 0;
+      await rig.run(6_000);
+      expect(rig.savedEstops.at(-1)).toMatchObject({ latched: true, by: 'mqtt' });
+    });
+
     it('stops again each time it is pressed', async () => {
       await rig.client.estop('a');
       const before = rig.peer.received.length;

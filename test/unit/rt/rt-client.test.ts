@@ -153,6 +153,26 @@ describe('the daemon with a motion process', () => {
     expect(latched).toEqual(['voice']);
   });
 
+  it('says that the robot stands and a restart would forget it, when an e-stop can nowhere be written down', async () => {
+    client = new RtClient({
+      clock,
+      log: SILENT_LOG,
+      heartbeat: 'on_clock',
+      latchEstop: async () => {
+        throw new Error('read-only file system');
+      },
+    });
+    attach();
+    await ready();
+    answering = false;
+    const pressed = client.estop('voice').catch((error: unknown) => error);
+    await clock.advanceAsync(2100);
+    expect(await pressed).toMatchObject({
+      reason: 'HARDWARE_FAULT',
+      message: expect.stringContaining('read-only file system'),
+    });
+  });
+
   it('gives the map back to a process that was started again, before it says that it is there', async () => {
     await ready();
     await client.loadMap('/maps/home.yaml');

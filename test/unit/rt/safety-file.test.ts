@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../config/contracts/clock.js';
 import {
   readSafetyFile,
@@ -20,6 +20,23 @@ import {
   safetyFilePath,
   updateSafetyFile,
 } from '../../../drivers/rt/safety/safety-file.js';
+
+/** A disk without room: files can be made, and nothing can be written into them. */
+const disk = vi.hoisted(() => ({ full: false }));
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  return {
+    ...real,
+    open: async (...args: Parameters<typeof real.open>) => {
+      const file = await real.open(...args);
+      file.writeFile = ((write) => async (text: string) => {
+        if (disk.full) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+        await write.call(file, text);
+      })(file.writeFile) as typeof file.writeFile;
+      return file;
+    },
+  };
+});
 
 describe('safety.json', () => {
   let dir: string;
@@ -32,7 +49,10 @@ describe('safety.json', () => {
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'safety-'));
   });
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  afterEach(() => {
+    disk.full = false;
+    rmSync(dir, { recursive: true, force: true });
+  });
 
   it('of a robot that was never stopped is not there, and nothing is latched', () => {
     expect(readSafetyFile(dir)).toEqual({
@@ -107,6 +127,43 @@ describe('safety.json', () => {
     });
     const kept = readdirSync(dir).find((name) => name.includes('unreadable'));
     expect(readFileSync(join(dir, kept ?? ''), 'utf8')).toBe('garbage');
+  });
+
+  const release = (content: SafetyFileContent) => ({
+    ...content,
+    estop: { latched: false, by: null, at: null },
+  });
+  const released = JSON.stringify(release({ version: 1, estop: { latched: false, by: null, at: null } }));
+
+  it.each([
+    ['was never written', null, false],
+    ['says released', released, false],
+    ['says latched', released.replace('false', 'true'), false],
+    ['cannot be read', 'garbage', true],
+  ])(
+    'that %s keeps an e-stop pressed on a full disk, and leaves no lock behind',
+    async (_what, text, kept) => {
+      if (text !== null) writeFileSync(safetyFilePath(dir), text);
+      disk.full = true;
+      await updateSafetyFile(dir, clock, latch('button'));
+      expect(readSafetyFile(dir).content.estop.latched).toBe(true);
+      expect(readdirSync(dir)).toEqual(['safety.json']);
+      if (kept) expect(readFileSync(safetyFilePath(dir), 'utf8')).toBe(text);
+      disk.full = false;
+      await updateSafetyFile(dir, clock, release);
+      expect(readSafetyFile(dir).content.estop.latched).toBe(false);
+    },
+  );
+
+  it.each([
+    ['says latched', released.replace('false', 'true')],
+    ['cannot be read', 'garbage'],
+  ])('that %s stays so when a release cannot be written', async (_what, text) => {
+    writeFileSync(safetyFilePath(dir), text);
+    disk.full = true;
+    await expect(updateSafetyFile(dir, clock, release)).rejects.toThrow('no space left');
+    expect(readSafetyFile(dir).content.estop.latched).toBe(true);
+    expect(readdirSync(dir)).toEqual(['safety.json']);
   });
 
   it('loses no change when many write at the same time', async () => {

@@ -240,6 +240,71 @@ describe('opening', () => {
     expect(after.outbox.peek(0, 10)).toEqual([]);
   });
 
+  it('moves an emptied file aside together with its log, which SQLite would delete', async () => {
+    const world = openStoreWorld();
+    for (let i = 0; i < 20; i++) appendEvent(world, `k${i}`, 400);
+    await world.store.committed();
+    const file = filesAfterPowerCut(world.file);
+    const logBytes = fs.statSync(`${file}-wal`).size;
+    fs.truncateSync(file);
+    const after = openStoreWorld({ file, seed: 2 });
+    expect(after.store.movedAside?.reason).toContain('empty');
+    expect(fs.statSync(`${after.store.movedAside?.path}-wal`).size).toBe(logBytes);
+    expect(after.store.epoch).not.toBe(world.store.epoch);
+  });
+
+  it('says so when a database that was not closed has lost its log', async () => {
+    const world = openStoreWorld();
+    appendEvent(world, 'k1');
+    await world.store.committed();
+    world.store.db.pragma('wal_checkpoint(TRUNCATE)');
+    const file = filesAfterPowerCut(world.file);
+    fs.rmSync(`${file}-wal`, { force: true });
+    const warned: string[] = [];
+    const log = { debug() {}, info() {}, error() {}, warn: (_f: object, m: string) => warned.push(m) };
+    expect(openStoreWorld({ file, log }).store.movedAside).toBeNull();
+    expect(warned.join()).toContain('its log is gone');
+  });
+
+  it('is read through at the next start when its user could not work with it, and else not', async () => {
+    const world = openStoreWorld();
+    for (let i = 0; i < 500; i++) appendEvent(world, `k${i}`, 400);
+    world.store.close({ suspect: true });
+    const damaged = (file: string) => {
+      const bytes = fs.readFileSync(file);
+      bytes.fill(0xa5, 30 * 4096, 31 * 4096);
+      fs.writeFileSync(file, bytes);
+    };
+    damaged(world.file);
+    expect(openStoreWorld({ file: world.file }).store.movedAside).not.toBeNull();
+  });
+
+  it('tells of a full disk once a minute, and that it has room again', async () => {
+    const told: string[] = [];
+    const log = {
+      debug() {},
+      warn() {},
+      info: (_f: object, m: string) => told.push(m),
+      error: (_f: object, m: string) => told.push(m),
+    };
+    const world = openStoreWorld({ log });
+    const commit = () => {
+      world.store.touch();
+      return world.store.committed().catch(() => undefined);
+    };
+    world.store.faults.commitError = Object.assign(new Error('full'), { code: 'SQLITE_FULL' });
+    for (let second = 0; second < 90; second++) {
+      await commit();
+      world.clock.advance(1000);
+    }
+    expect(told).toHaveLength(2);
+    expect(world.store.failing?.code).toBe('FULL');
+    world.store.faults.commitError = null;
+    await commit();
+    expect(told.at(-1)).toBe('commits succeed again');
+    expect(world.store.failing).toBeNull();
+  });
+
   it('does not let a second process in', () => {
     const world = openStoreWorld();
     world.store.write(() => new Settings(world.store).set('a', 1));
