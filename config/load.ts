@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
+import { readApiTokens } from './api-tokens.js';
 import { errorCode, issueParts, shown } from './contracts/errors.js';
+import { isLoopbackHost } from './contracts/loopback.js';
 import { type Config, configSchema, type Secrets } from './schema.js';
 
 /** A configuration that cannot be used. The message names file, path, value and what is allowed. */
@@ -48,9 +50,12 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv, stateDir: strin
     );
   }
   const config = resolveFiles(parsed.data, dirname(resolve(file)));
+  const { tokens_file: tokensFile } = config.api;
+  const apiTokens = tokensFile === null ? [] : readApiTokens(tokensFile, readYaml);
   const problems = crossChecks(config, env);
-  if (problems.length > 0) throw new ConfigError(file, problems);
-  return { file, config, secrets: { mqttPassword: env.DEVICEAGENT_MQTT_PASSWORD ?? null } };
+  if (typeof apiTokens === 'string') problems.push(`api.tokens_file ${tokensFile} ${apiTokens}`);
+  if (problems.length > 0 || typeof apiTokens === 'string') throw new ConfigError(file, problems);
+  return { file, config, secrets: { mqttPassword: env.DEVICEAGENT_MQTT_PASSWORD ?? null, apiTokens } };
 }
 
 /** Reads a YAML document; a file that is missing or not YAML is a `ConfigError`. */
@@ -111,6 +116,7 @@ function resolveFiles(config: Config, folder: string): Config {
   return {
     ...config,
     map: config.map === null ? null : { file: full(config.map.file) },
+    api: { ...config.api, tokens_file: maybe(config.api.tokens_file) },
     cloud: {
       ...config.cloud,
       ca_file: maybe(config.cloud.ca_file),
@@ -133,6 +139,11 @@ function crossChecks(config: Config, env: NodeJS.ProcessEnv): string[] {
   }
   if (env.DEVICEAGENT_MQTT_PASSWORD !== undefined && config.cloud.username === null) {
     problems.push('cloud.username is null: a password in DEVICEAGENT_MQTT_PASSWORD needs a user name');
+  }
+  if (config.api.tokens_file === null && !isLoopbackHost(config.api.host)) {
+    problems.push(
+      `api.host is ${shown(config.api.host)}: beyond 127.0.0.1 the API needs tokens: set api.tokens_file`,
+    );
   }
   if (config.base !== null && config.ros2 !== null) {
     problems.push('base and ros2 are both set: a robot is driven over serial or over ROS 2, not both');

@@ -3,6 +3,8 @@
  * which cloud it talks to. Units are SI unless a name says otherwise.
  */
 import { z } from 'zod';
+import type { ApiToken } from './api-tokens.js';
+import { airBandsSchema } from './contracts/air.js';
 import { PROFILES } from './profiles.js';
 
 const serialPort = z.strictObject({
@@ -26,6 +28,9 @@ export type PortConfig = z.infer<typeof portSchema>;
 
 const positive = (max: number) => z.number().positive().max(max);
 
+/** Buttons of a Create 2 from bit 0 of its buttons packet (Create 2 Open Interface, packet 18). */
+export const BASE_BUTTONS = ['clean', 'spot', 'dock', 'minute', 'hour', 'day', 'schedule', 'clock'] as const;
+
 const baseSchema = z.strictObject({
   driver: z.literal('create2'),
   port: portSchema,
@@ -34,6 +39,8 @@ const baseSchema = z.strictObject({
   wheel_diameter: positive(1).default(0.072),
   counts_per_rev: positive(1e6).default(508.8),
   max_wheel_speed: positive(3).default(0.5),
+  /** Buttons that press the emergency stop; none: the base has no button for it. */
+  estop_buttons: z.array(z.enum(BASE_BUTTONS)).default(['clean']),
 });
 
 const lidarSchema = z.strictObject({
@@ -48,6 +55,8 @@ const airSensorSchema = z.strictObject({
   port: portSchema,
   poll_ms: z.int().min(500).max(60_000).default(1000),
   warm_up_ms: z.int().min(0).max(3_600_000).default(180_000),
+  /** What the module adds to a temperature, tenths of a degree: 435 in most editions of its manual, 500 in others. */
+  temperature_offset: z.int().min(0).max(1000).default(435),
 });
 
 const fanSchema = z.strictObject({
@@ -101,6 +110,25 @@ const cloudSchema = z.strictObject({
   max_packet_bytes: z.int().min(1024).nullable().default(null),
 });
 
+/** As it stands in a Host header, without its port. */
+const hostName = z
+  .string()
+  .max(253)
+  .regex(
+    /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)$/,
+    'allowed: a host name or address without its port, such as robot.local',
+  );
+
+const apiSchema = z.strictObject({
+  /** Beyond loopback only with `tokens_file`. */
+  host: z.string().min(1).default('127.0.0.1'),
+  port: z.int().min(0).max(65535).default(8080),
+  /** YAML list of {name, value, scopes: [read, control]}, mode 0600; null: only the token in the state directory. */
+  tokens_file: z.string().min(1).nullable().default(null),
+  /** Further names under which the robot is addressed, e.g. that of a proxy in front. */
+  allowed_hosts: z.array(hostName).max(32).default([]),
+});
+
 const motionSchema = z.strictObject({
   radius: positive(1).default(0.17),
   max_speed: positive(2).default(0.35),
@@ -125,14 +153,14 @@ export const configSchema = z.strictObject({
   base: baseSchema.nullable().default(null),
   lidar: lidarSchema.nullable().default(null),
   air_sensor: airSensorSchema.nullable().default(null),
+  /** Where good, moderate and bad end; the worst quantity counts. */
+  air_grades: airBandsSchema.prefault({}),
   fan: fanSchema.nullable().default(null),
   ros2: ros2Schema.nullable().default(null),
   speaker: z.enum(['virtual', 'none']).default('none'),
   motion: motionSchema.prefault({}),
   cloud: cloudSchema.prefault({ url: null }),
-  api: z
-    .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65535).default(8080) })
-    .prefault({}),
+  api: apiSchema.prefault({}),
   /** Whether the clock is known to be right from the start (an RTC, or NTP waited for). */
   clock_trusted: z.boolean().default(true),
   log: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -143,4 +171,6 @@ export type Config = z.infer<typeof configSchema>;
 export interface Secrets {
   /** `DEVICEAGENT_MQTT_PASSWORD` */
   mqttPassword: string | null;
+  /** Of `api.tokens_file`. */
+  apiTokens: readonly ApiToken[];
 }

@@ -44,11 +44,12 @@ class DaemonParts implements Daemon {
     this.#parts = assemble(options, new Ids(() => options.clock.now(), options.random), () => this.#ready);
     this.runtime = this.#parts.runtime;
     const { api } = options.loaded.config;
+    const tokens = options.loaded.secrets.apiTokens;
     this.#api =
       options.api === false
         ? null
         : createApi(this.runtime, {
-            tcp: { host: api.host, port: api.port },
+            tcp: { host: api.host, port: api.port, tokens, allowedHosts: api.allowed_hosts },
             log: options.log,
             clock: options.wall,
           });

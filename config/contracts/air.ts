@@ -12,9 +12,9 @@ export type AirGrade = (typeof AIR_GRADES)[number];
 /** Upper limits, inclusive, of good, moderate and bad; above the last it is very bad. */
 const bandSchema = z
   .tuple([z.number().nonnegative(), z.number().nonnegative(), z.number().nonnegative()])
-  .refine(([a, b, c]) => a < b && b < c, 'the three limits must rise');
+  .refine(([a, b, c]) => a < b && b < c, 'the three limits have to rise');
 
-const airBandsSchema = z.strictObject({
+export const airBandsSchema = z.strictObject({
   /** µg/m³ */
   pm2_5: bandSchema.default([15, 35, 75]),
   /** µg/m³ */

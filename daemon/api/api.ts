@@ -3,15 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { unlinkSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { type ApiToken, MIN_TOKEN_LENGTH } from '../../config/api-tokens.js';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { errorCode, errorText } from '../../config/contracts/errors.js';
+import { isLoopbackHost } from '../../config/contracts/loopback.js';
 import type { Runtime } from '../runtime.js';
 import { FailureLimit } from './auth/failure-limit.js';
 import { Guard } from './auth/guard.js';
-import { allowedNames, isLoopbackHost, urlHost } from './auth/origin.js';
+import { allowedNames, urlHost } from './auth/origin.js';
 import { sessionFile } from './auth/session-file.js';
 import { SessionStore } from './auth/sessions.js';
-import { MIN_TOKEN_LENGTH, readOrCreateToken } from './auth/token-file.js';
+import { readOrCreateToken } from './auth/token-file.js';
 import { addConsole } from './console-files.js';
 import { newCounters } from './counters.js';
 import type { RouteServices } from './http/route.js';
@@ -21,7 +23,7 @@ import { socketPath } from './socket-path.js';
 import { listenOnSocket, prepareStateDir } from './state-dir.js';
 import { EventStream } from './streams/event-stream.js';
 import { RobotStream } from './streams/robot-stream.js';
-import type { Api, ApiAddress, ApiLog, ApiOptions, Channel, ConfiguredToken, TcpOptions } from './types.js';
+import type { Api, ApiAddress, ApiLog, ApiOptions, Channel, TcpOptions } from './types.js';
 
 const MINUTE_MS = 60_000;
 const CODE_TTL_MS = 15 * MINUTE_MS;
@@ -137,7 +139,7 @@ class LocalApi implements Api {
     return `http://${urlHost(host)}:${this.#port}`;
   }
 
-  async #build(channel: Channel, tokens: readonly ConfiguredToken[]): Promise<FastifyInstance> {
+  async #build(channel: Channel, tokens: readonly ApiToken[]): Promise<FastifyInstance> {
     const { tcp } = this.#options;
     const guard = new Guard({
       channel,
@@ -183,14 +185,16 @@ function checkTcp(tcp: TcpOptions): void {
   const host = tcp.host ?? '127.0.0.1';
   if (isLoopbackHost(host) || (tcp.tokens ?? []).length > 0) return;
   throw new Error(
-    `the API does not listen on ${host} without a configured token; use 127.0.0.1, or configure a token`,
+    `the API does not listen on ${host} without a configured token; use 127.0.0.1, or set api.tokens_file`,
   );
 }
 
+const ANOTHER_PORT = 'set api.port in the profile, or DEVICEAGENT_API_PORT, to another one';
+
 function listenError(error: unknown, host: string, port: number): Error {
   const code = errorCode(error);
-  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another API port`);
-  if (code === 'EACCES') return new Error(`port ${port} needs more rights; choose an API port above 1023`);
+  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; ${ANOTHER_PORT}`);
+  if (code === 'EACCES') return new Error(`port ${port} needs more rights; ${ANOTHER_PORT}, above 1023`);
   return new Error(`cannot listen on ${host}:${port}: ${errorText(error)}`);
 }
 

@@ -1,4 +1,5 @@
 /** What the parts of the local API share: how it is configured, who calls, and over which channel. */
+import type { ApiToken } from '../../config/api-tokens.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Principal } from '../intake/types.js';
 
@@ -22,20 +23,12 @@ export interface Caller {
   valid(): boolean;
 }
 
-/** A token from the configuration, next to the one in the state directory. */
-export interface ConfiguredToken {
-  name: string;
-  /** At least 32 characters. */
-  value: string;
-  scopes: readonly ('read' | 'control')[];
-}
-
 export interface TcpOptions {
   /** Default `127.0.0.1`. Anything that is not loopback needs at least one configured token. */
   host?: string;
   /** 0: any free port. */
   port: number;
-  tokens?: readonly ConfiguredToken[];
+  tokens?: readonly ApiToken[];
   /** Further host names (without port) under which the robot may be addressed, e.g. behind a proxy. */
   allowedHosts?: readonly string[];
 }

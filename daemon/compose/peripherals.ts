@@ -57,6 +57,7 @@ function createAirSensor(deps: PeripheralDeps, air: NonNullable<Config['air_sens
     open: openerOf(air.port, deps.clock, deps.memory),
     pollMs: air.poll_ms,
     warmUpMs: air.warm_up_ms,
+    temperatureOffset: air.temperature_offset,
   });
 }
 

@@ -1,5 +1,4 @@
 /** The robot as a body in a home: motion process, peripherals, the map it lives in, and what has been seen of it. */
-import { DEFAULT_AIR_BANDS } from '../../config/contracts/air.js';
 import type { Config } from '../../config/schema.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
@@ -44,7 +43,7 @@ export function createRobot(options: DaemonOptions): Robot {
       fan: peripherals.fan,
       rooms: () => map.rooms,
       bus,
-      bands: DEFAULT_AIR_BANDS,
+      bands: config.air_grades,
       freshness: DEFAULT_FRESHNESS,
       batteryReserve: config.motion.battery_reserve,
     }),

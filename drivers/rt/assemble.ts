@@ -12,7 +12,7 @@ import { Create2Base } from '../serial/create2/create2-base.js';
 import type { DriverLog } from '../serial/driver-base.js';
 import { Ld19Lidar } from '../serial/ld19/ld19-lidar.js';
 import type { RtEnd } from './channel.js';
-import type { RtConfig } from './config.js';
+import { estopMask, type RtConfig } from './config.js';
 import { RtHost } from './host.js';
 import type { MotionBody } from './motion-loop.js';
 import { PoseFile } from './pose-file.js';
@@ -54,7 +54,7 @@ export function assembleRt(parts: RtParts): RtHost {
     bootId: new Ids(() => clock.now(), parts.random).make('rt'),
     pid: parts.pid,
     body: bodyOf(config),
-    estopButtons: config.estopButtons,
+    estopButtons: estopMask(config.base.estop_buttons),
     estop: safety.content.estop,
     saveEstop: (estop) =>
       updateSafetyFile(config.stateDir, parts.machineClock, (content) => ({ ...content, estop })),

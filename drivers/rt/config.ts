@@ -1,6 +1,6 @@
 /** What a motion process is told when it starts: the part of the profile that concerns it, and where it may write. */
 import { z } from 'zod';
-import { type Config, configSchema } from '../../config/schema.js';
+import { BASE_BUTTONS, type Config, configSchema } from '../../config/schema.js';
 
 export const rtConfigSchema = z.strictObject({
   /** Absolute path of the state directory. */
@@ -8,8 +8,6 @@ export const rtConfigSchema = z.strictObject({
   base: configSchema.shape.base.unwrap().unwrap(),
   lidar: configSchema.shape.lidar,
   motion: configSchema.shape.motion,
-  /** Buttons of the base, as its bit mask, that press the e-stop; 1 is CLEAN on a Create 2. 0: none. */
-  estopButtons: z.int().min(0).max(255).default(1),
   /** The heartbeat comes over a line of its own (a real robot) or over the channel (a simulated clock). */
   heartbeat: z.enum(['line', 'channel']).default('line'),
   /** Of the particle filter's generator; null: a random one. */
@@ -25,4 +23,9 @@ export function rtConfigOf(
   if (config.base === null) return null;
   const { base, lidar, motion } = config;
   return rtConfigSchema.parse({ ...own, base, lidar, motion });
+}
+
+/** The buttons that press the e-stop as the base reports them: one bit each, in the order of `BASE_BUTTONS`. */
+export function estopMask(buttons: RtConfig['base']['estop_buttons']): number {
+  return buttons.reduce((mask, name) => mask | (1 << BASE_BUTTONS.indexOf(name)), 0);
 }

@@ -1,11 +1,13 @@
 /** Decides on every request, before anything of it is read: who is this, and may they? */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiToken } from '../../../config/api-tokens.js';
+import { isLoopbackAddress } from '../../../config/contracts/loopback.js';
 import type { ApiCounters } from '../counters.js';
 import { ApiError } from '../http/errors.js';
-import type { Caller, Channel, ConfiguredToken, Scope } from '../types.js';
+import type { Caller, Channel, Scope } from '../types.js';
 import type { FailureLimit } from './failure-limit.js';
-import { checkBrowser, checkHost, checkOrigin, isLoopbackAddress, type OriginHeaders } from './origin.js';
+import { checkBrowser, checkHost, checkOrigin, type OriginHeaders } from './origin.js';
 import type { SessionStore } from './sessions.js';
 
 declare module 'fastify' {
@@ -23,7 +25,7 @@ declare module 'fastify' {
 export interface GuardParts {
   channel: Channel;
   names: ReadonlySet<string>;
-  tokens: readonly ConfiguredToken[];
+  tokens: readonly ApiToken[];
   sessions: SessionStore;
   failures: FailureLimit;
   counters: ApiCounters;

@@ -7,17 +7,6 @@ import { ApiError } from '../http/errors.js';
 
 const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
-export function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || isLoopbackAddress(host);
-}
-
-/** For an address as `net` gives it, IPv4-mapped ones included. */
-export function isLoopbackAddress(address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
-  return plain === '::1' || /^127(\.\d{1,3}){3}$/.test(plain);
-}
-
 /** As it stands in a URL. */
 export function urlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;

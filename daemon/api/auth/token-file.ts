@@ -1,9 +1,8 @@
 /** The bearer token in the state directory: created on first start, readable by its owner only. */
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { MIN_TOKEN_LENGTH } from '../../../config/api-tokens.js';
 import { errorCode } from '../../../config/contracts/errors.js';
-
-export const MIN_TOKEN_LENGTH = 32;
 
 /**
  * Reads `<stateDir>/token`, or creates it (mode 0600). Throws with what to do when the file is readable by

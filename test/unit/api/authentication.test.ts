@@ -395,7 +395,7 @@ describe('where it listens', () => {
   it('names the port that is in use and leaves nothing behind', async () => {
     const dir = newDir();
     await expect(apiIn(dir, { port: served.port }).start()).rejects.toThrow(
-      `port ${served.port} is in use; choose another API port`,
+      `port ${served.port} is in use; set api.port in the profile, or DEVICEAGENT_API_PORT, to another one`,
     );
     expect(existsSync(join(dir, 'api.sock'))).toBe(false);
   });

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -40,6 +40,19 @@ describe('bundled profiles', () => {
   });
 });
 
+describe('docs/hardware.md', () => {
+  it('shows a robot whose profile loads, with the defaults that it names', () => {
+    const text = readFileSync(new URL('../../../docs/hardware.md', import.meta.url), 'utf8');
+    const shown = text.match(/```yaml\n(base:[\s\S]*?)```/)?.[1] ?? '';
+    const { config } = loadConfig(profile(MINIMAL + shown), {}, '/state');
+    const port = (path: string) => `{kind: serial, path: ${path}, baud_rate: 9600}`;
+    const bare = `${MINIMAL}fan: {driver: modbus, port: ${port('/dev/f')}}\n`;
+    const defaults = loadConfig(profile(bare), {}, '/state').config;
+    expect(config.air_grades).toEqual(defaults.air_grades);
+    expect({ ...config.fan, port: null }).toEqual({ ...defaults.fan, port: null });
+  });
+});
+
 describe('a bad file', () => {
   it('is refused naming file, path, value and what is allowed', () => {
     const file = profile(`${MINIMAL}api: {port: "80a"}\n`);
@@ -70,8 +83,59 @@ describe('a bad file', () => {
     ['cloud: {url: "http://x"}', 'cloud.url is "http://x"'],
     ['cloud: {url: null, cert_file: a.pem}', 'cloud.cert_file and cloud.key_file belong together'],
     ['motion: {max_speed: .nan}', 'motion.max_speed is NaN'],
+    ['air_grades: {pm2_5: [35, 15, 75]}', 'air_grades.pm2_5 is [35,15,75]: the three limits have to rise'],
+    ['api: {allowed_hosts: ["http://robot:80"]}', 'a host name or address without its port'],
+    [
+      'api: {host: 0.0.0.0}',
+      'api.host is "0.0.0.0": beyond 127.0.0.1 the API needs tokens: set api.tokens_file',
+    ],
+    [
+      'base: {driver: create2, port: {kind: tcp, host: a, port: 1}, estop_buttons: [red]}',
+      'base.estop_buttons.0 is "red": it has to be one of "clean", "spot", "dock"',
+    ],
   ])('refuses %s', (line, expected) => {
     expect(problemsOf(profile(`${MINIMAL}${line}\n`))).toContain(expected);
+  });
+});
+
+describe('the file of API tokens', () => {
+  const SECRET = 's'.repeat(32);
+  const GOOD = `- {name: grafana, value: ${SECRET}, scopes: [read]}\n`;
+  const withTokens = (text: string, mode = 0o600) => {
+    const tokens = profile(text);
+    chmodSync(tokens, mode);
+    return profile(`${MINIMAL}api: {host: 0.0.0.0, tokens_file: ${tokens}}\n`);
+  };
+
+  it('lets the API listen beyond loopback', () => {
+    expect(loadConfig(withTokens(GOOD), {}, '/state').secrets.apiTokens).toEqual([
+      { name: 'grafana', value: SECRET, scopes: ['read'] },
+    ]);
+  });
+
+  it.each([
+    ['that others can read', GOOD, 0o644, 'can be read by others (mode 644): chmod 600 '],
+    [
+      'with a short token',
+      `- {name: a, value: ${SECRET.slice(1)}, scopes: [read]}\n`,
+      0o600,
+      '32 characters',
+    ],
+    ['with a scope of a person', `- {name: a, value: ${SECRET}, scopes: [person]}\n`, 0o600, '0.scopes.0'],
+    ['with the name of the own token', GOOD.replace('grafana', 'state-dir'), 0o600, '0.name'],
+    ['with one name twice', GOOD + GOOD, 0o600, 'a name stands there twice'],
+    ['that is empty', '', 0o600, 'it has to be a list of {name, value'],
+    ['that is not YAML', `- {name: "${SECRET}\n`, 0o600, 'is not valid YAML'],
+  ])('is refused %s, without a word of what it holds', (_, text, mode, expected) => {
+    const problems = problemsOf(withTokens(text, mode));
+    expect(problems).toContain('api.tokens_file');
+    expect(problems).toContain(expected);
+    expect(problems).not.toContain(SECRET.slice(1));
+  });
+
+  it('is refused when it is missing', () => {
+    const file = profile(`${MINIMAL}api: {tokens_file: nowhere.yaml}\n`);
+    expect(problemsOf(file)).toMatch(/api\.tokens_file .*nowhere\.yaml cannot be read \(ENOENT\)/);
   });
 });
 
