@@ -67,7 +67,10 @@ export interface MethodSpec<P = unknown> {
   preconditionText: string;
   /** Refuses (throws `Refusal`) what can never work: unknown rooms, poses in walls. Runs at admission. */
   admit?(ctx: CheckContext<P>): void;
-  /** Refuses (throws `Refusal`) when no parameters could make it start now; tells planners what is available. */
+  /**
+   * Refuses (throws `Refusal`) when no parameters could make it start now, or it would change nothing: what is held
+   * cannot be paused again. Tells planners what is available; asked for all the same, that counts as done.
+   */
   available?(nowMs: number): void;
   /** Refuses (throws `Refusal`) when it cannot start now. Runs right before `run`, and for dry runs. */
   precondition?(ctx: CheckContext<P>): void;

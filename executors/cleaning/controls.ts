@@ -1,5 +1,6 @@
 /** `pauseCleaning`, `resumeCleaning`, `stopCleaning` and `setCleaningMode`. */
 import { z } from 'zod';
+import { Refusal } from '../../config/contracts/errors.js';
 import { CLEANING_MODES } from '../../state-machines/cleaning-types.js';
 import { defineMethod, type MethodSpec } from '../method.js';
 import { withoutMotion } from '../proof.js';
@@ -22,7 +23,7 @@ const common = {
 } as const;
 
 export function pauseCleaning(services: Services): MethodSpec {
-  const available = () => {
+  const precondition = () => {
     requireRunning(services, 'pause');
   };
   return defineMethod<Record<string, never>>({
@@ -33,8 +34,12 @@ export function pauseCleaning(services: Services): MethodSpec {
     output: z.strictObject({ paused: z.literal(true), already: z.boolean() }),
     completionTarget: 'cleaning.paused',
     preconditionText: 'a cleaning runs; paused already counts as done',
-    available,
-    precondition: available,
+    available: () => {
+      if (requireRunning(services, 'pause').status().paused) {
+        throw new Refusal('STATE_CONDITION_FAILED', 'the cleaning is paused already');
+      }
+    },
+    precondition,
     run: (ctx) =>
       withoutMotion(services, ctx.signal, async () => {
         const { observedAtMs, already } = await requireFan(services).pause(ctx.signal);
@@ -48,7 +53,7 @@ export function pauseCleaning(services: Services): MethodSpec {
 }
 
 export function resumeCleaning(services: Services): MethodSpec {
-  const available = () => {
+  const precondition = () => {
     requireRunning(services, 'resume');
   };
   return defineMethod<Record<string, never>>({
@@ -59,8 +64,12 @@ export function resumeCleaning(services: Services): MethodSpec {
     output: z.strictObject({ running: z.literal(true), already: z.boolean() }),
     completionTarget: 'cleaning.resumed',
     preconditionText: 'a cleaning is paused; running already counts as done',
-    available,
-    precondition: available,
+    available: () => {
+      if (!requireRunning(services, 'resume').status().paused) {
+        throw new Refusal('STATE_CONDITION_FAILED', 'the cleaning is not paused; there is nothing to resume');
+      }
+    },
+    precondition,
     run: (ctx) =>
       withoutMotion(services, ctx.signal, async () => {
         const { rpm, observedAtMs, already } = await requireFan(services).resume(ctx.signal);

@@ -21,7 +21,7 @@ const common = {
 } as const;
 
 export function pauseMove(services: Services): MethodSpec {
-  const available = () => {
+  const precondition = () => {
     if (services.motion.status().activity === 'idle') {
       throw new Refusal('STATE_CONDITION_FAILED', 'nothing is moving; there is nothing to pause');
     }
@@ -34,8 +34,13 @@ export function pauseMove(services: Services): MethodSpec {
     completionTarget: 'movement.paused',
     preconditionText: 'a journey or a docking is under way; paused already counts as done',
     timeoutMs: 10_000,
-    available,
-    precondition: available,
+    available: () => {
+      precondition();
+      if (services.motion.status().paused) {
+        throw new Refusal('STATE_CONDITION_FAILED', 'the journey is held already');
+      }
+    },
+    precondition,
     run: (ctx) =>
       withoutMotion(services, ctx.signal, async () => {
         const { already, observedAtMs, stoppedForMs } = await services.motion.pause(ctx.signal);
@@ -54,7 +59,7 @@ export function pauseMove(services: Services): MethodSpec {
 }
 
 export function resumeMove(services: Services): MethodSpec {
-  const available = (nowMs: number) => {
+  const precondition = (nowMs: number) => {
     if (services.motion.status().activity === 'idle') {
       throw new Refusal('STATE_CONDITION_FAILED', 'no journey is held; there is nothing to resume');
     }
@@ -68,8 +73,13 @@ export function resumeMove(services: Services): MethodSpec {
     completionTarget: 'movement.resumed',
     preconditionText: 'a journey is held; not e-stopped, base and scan fresh; moving already counts as done',
     timeoutMs: 30_000,
-    available,
-    precondition: ({ nowMs }) => available(nowMs),
+    available: (nowMs) => {
+      precondition(nowMs);
+      if (!services.motion.status().paused) {
+        throw new Refusal('STATE_CONDITION_FAILED', 'no journey is held; there is nothing to resume');
+      }
+    },
+    precondition: ({ nowMs }) => precondition(nowMs),
     run: (ctx) =>
       withoutMotion(services, ctx.signal, async () => {
         const { already, observedAtMs } = await services.motion.resume(ctx.signal);

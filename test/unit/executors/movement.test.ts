@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '../../../config/contracts/errors.js';
 import { StoppedWithProof } from '../../../config/contracts/stopped.js';
+import { createMethods } from '../../../executors/registry.js';
 import { kill, testRobot } from '../../support/services.js';
 
 type Robot = ReturnType<typeof testRobot>;
@@ -178,6 +179,29 @@ describe('pauseMove, resumeMove, stopMove', () => {
     await robot.clock.advanceAsync(2000);
     expect(stop.result).toMatchObject({ evidence: { completion_target: 'movement.stopped' } });
     expect(move.error).toBeInstanceOf(StoppedWithProof);
+  });
+
+  it('a pause is offered only while a journey goes on, and a resumption only while it is held', async () => {
+    const robot = testRobot({ pose: hall });
+    const methods = createMethods(robot.services);
+    const offered = () =>
+      ['pauseMove', 'resumeMove'].filter((name) => {
+        const method = methods.find((candidate) => candidate.name === name);
+        try {
+          method?.available?.(robot.clock.now());
+          return true;
+        } catch (error) {
+          expect(error).toMatchObject({ reason: 'STATE_CONDITION_FAILED' });
+          return false;
+        }
+      });
+    expect(offered()).toEqual([]);
+    robot.start('setMoveTo', { areaId: '3' });
+    await robot.clock.advanceAsync(5000);
+    expect(offered()).toEqual(['pauseMove']);
+    robot.start('pauseMove');
+    await robot.clock.advanceAsync(5000);
+    expect(offered()).toEqual(['resumeMove']);
   });
 
   it('pause and resume are refused when nothing moves; a stop never is', async () => {

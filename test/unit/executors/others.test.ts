@@ -56,6 +56,28 @@ describe('startCleaning', () => {
     expect(reasonOf(() => clean?.precondition?.({ params: {}, nowMs: 0 }))).toBe('CAPABILITY_UNAVAILABLE');
   });
 
+  it('offers a pause only while it runs, and a resumption only while it is paused', async () => {
+    const robot = testRobot();
+    const methods = createMethods(robot.services);
+    const offered = () =>
+      ['pauseCleaning', 'resumeCleaning'].filter((name) => {
+        try {
+          methods.find((method) => method.name === name)?.available?.(robot.clock.now());
+          return true;
+        } catch (error) {
+          expect(error).toMatchObject({ reason: 'STATE_CONDITION_FAILED' });
+          return false;
+        }
+      });
+    expect(offered()).toEqual([]);
+    robot.start('startCleaning', {});
+    await robot.clock.advanceAsync(10_000);
+    expect(offered()).toEqual(['pauseCleaning']);
+    robot.start('pauseCleaning');
+    await robot.clock.advanceAsync(10_000);
+    expect(offered()).toEqual(['resumeCleaning']);
+  });
+
   it('cancelled ends with proof at rpm 0; its controls prove theirs', async () => {
     const robot = testRobot();
     const run = robot.start('startCleaning', {});
