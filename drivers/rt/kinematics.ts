@@ -13,8 +13,8 @@ export interface DriveLimits {
   maxTurnAccel: number;
 }
 
-/** Free way ahead and behind in the robot's own width, metres from its hull; null without a scan. */
-export interface FreeWay {
+/** Room straight ahead and behind in the robot's own width, metres from its hull; null without a scan. */
+export interface StraightWay {
   forward: number | null;
   backward: number | null;
 }
@@ -64,15 +64,18 @@ const CREEP = 0.12;
 const STOP_SHORT = 0.03;
 
 /** Limits the speed towards an obstacle to one from which half the braking power stops in time. */
-export function slowNearObstacles(twist: Twist, way: FreeWay, maxDecel: number): Twist {
+export function slowNearObstacles(twist: Twist, way: StraightWay, maxDecel: number): Twist {
   const free = twist.v >= 0 ? way.forward : way.backward;
   if (free === null) return twist;
   const safe = Math.max(CREEP, Math.sqrt(maxDecel * Math.max(0, free - STOP_SHORT)));
   return { v: clamp(twist.v, -safe, safe), w: twist.w };
 }
 
-/** Measures the corridor that a round robot of this radius (m) needs, straight ahead and behind. */
-export function freeWay(scan: Scan, radius: number): FreeWay {
+/**
+ * Measures the corridor that a round robot of this radius (m) needs, straight ahead and behind, in one scan. How far an
+ * arc is free in the navigator's view is `freeWay` in `drivers/amr/control`.
+ */
+export function straightWay(scan: Scan, radius: number): StraightWay {
   let forward = Number.POSITIVE_INFINITY;
   let backward = Number.POSITIVE_INFINITY;
   for (let i = 0; i < scan.ranges.length; i++) {

@@ -11,12 +11,12 @@ import type { BaseDriver, BaseFrame } from '../serial/types.js';
 import { CycleStats } from './cycle-stats.js';
 import {
   type DriveLimits,
-  type FreeWay,
-  freeWay,
   isStandstill,
   limitTwist,
   rampTwist,
+  type StraightWay,
   slowNearObstacles,
+  straightWay,
   wheelSpeeds,
 } from './kinematics.js';
 import type { SafetyGuard, SafetyWish } from './safety/safety-guard.js';
@@ -75,7 +75,7 @@ export class MotionLoop {
   #cycle = 0;
   #frame: BaseFrame | null = null;
   #scan: Scan | null = null;
-  #way: FreeWay = { forward: null, backward: null };
+  #way: StraightWay = { forward: null, backward: null };
   #command: Twist = STANDSTILL;
   /** When the wheels were last told to stand still after they had been driven; null while they drive. */
   #standstillSince: number | null = null;
@@ -109,7 +109,7 @@ export class MotionLoop {
 
   onScan(scan: Scan): void {
     this.#scan = scan;
-    this.#way = freeWay(scan, this.#body.radius);
+    this.#way = straightWay(scan, this.#body.radius);
   }
 
   onBaseLink(connected: boolean): void {

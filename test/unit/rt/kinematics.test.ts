@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { CycleStats } from '../../../drivers/rt/cycle-stats.js';
 import {
   type DriveLimits,
-  freeWay,
   limitTwist,
   rampTwist,
   slowNearObstacles,
+  straightWay,
   wheelSpeeds,
 } from '../../../drivers/rt/kinematics.js';
 import { NO_MOTION, UNLIMITED } from '../../../drivers/rt/safety/failsafe-table.js';
@@ -78,13 +78,13 @@ describe('the free way', () => {
   });
 
   it('is measured from the hull, in the corridor that the body needs', () => {
-    const way = freeWay(scan({ 180: 0.5, 0: 0.8, 90: 0.2 }), 0.17);
+    const way = straightWay(scan({ 180: 0.5, 0: 0.8, 90: 0.2 }), 0.17);
     expect(way.forward).toBeCloseTo(0.33, 5);
     expect(way.backward).toBeCloseTo(0.63, 5);
   });
 
   it('takes no notice of what stands beside it, of what was not seen, and of what lies within the hull', () => {
-    const way = freeWay(scan({ 90: 0.3, 180: 0.1 }), 0.17);
+    const way = straightWay(scan({ 90: 0.3, 180: 0.1 }), 0.17);
     expect(way).toEqual({ forward: Number.POSITIVE_INFINITY, backward: Number.POSITIVE_INFINITY });
   });
 
