@@ -30,7 +30,9 @@ export class BeatSender {
   }
 
   start(): void {
-    this.#cancelProgress = this.#options.clock.every(HEARTBEAT_EVERY_MS, () => this.#liveness.progressed());
+    this.#cancelProgress = this.#options.clock.every(HEARTBEAT_EVERY_MS, () =>
+      this.#worker?.postMessage(null),
+    );
     this.#run();
   }
 

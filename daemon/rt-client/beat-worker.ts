@@ -1,14 +1,17 @@
 /**
- * Entry of the beat thread: as long as the main loop is alive it sends heartbeats to the motion process, over a
- * socket of its own. It holds nothing else, so nothing else can make it late.
+ * Entry of the beat thread: it passes on to the motion process, over a socket of its own, that the main loop has come
+ * round, at once and only then; so the motion process counts its limit from the main loop's own last sign of life.
+ * While the main loop is held up by a commit, and for a moment when the machine has no processor for it, the thread
+ * speaks for it. It holds nothing else, so nothing else can make it late.
  */
 import { connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { HEARTBEAT_EVERY_MS } from '../../config/contracts/rt-protocol.js';
 import { beatLines, heartbeatLine, parseHeartbeat } from '../../drivers/rt/heartbeat-line.js';
-import { Liveness, LivenessJudge } from './liveness.js';
+import { CommitExcuse, Liveness, StarvationExcuse } from './liveness.js';
+import { seeMainThread } from './main-thread.js';
 
 /** What `beat-sender.ts` hands to the thread. */
 export interface BeatWorkerData {
@@ -20,7 +23,9 @@ const data: BeatWorkerData = workerData;
 
 const clock = new SystemClock();
 const liveness = new Liveness(data.shared);
-const judge = new LivenessJudge();
+const commits = new CommitExcuse();
+const starvation = new StarvationExcuse();
+let lastRound = clock.mono();
 let beat = 0;
 let line: Socket | null = null;
 let ready = false;
@@ -56,9 +61,29 @@ function open(): void {
   });
 }
 
+function sendBeat(): void {
+  // One that is still unsent says the same.
+  if (line !== null && ready && line.writableLength === 0) line.write(heartbeatLine(++beat));
+}
+
+/** The main loop has come round. */
+function cameRound(): void {
+  lastRound = clock.mono();
+  starvation.reset();
+  sendBeat();
+}
+
+/** Whether the main loop, which should have come round by now, is kept from it by what is no fault of its own. */
+function isExcused(): boolean {
+  const mono = clock.mono();
+  if (commits.holds(mono, liveness.commit)) return true;
+  const late = mono - lastRound;
+  return late > HEARTBEAT_EVERY_MS && starvation.holds(mono, late, seeMainThread());
+}
+
 goBeforeOthers();
+parentPort?.on('message', cameRound);
 clock.every(HEARTBEAT_EVERY_MS, () => {
-  const alive = judge.alive(clock.mono(), liveness.progress, liveness.commit);
   if (line === null) open();
-  else if (ready && alive && line.writableLength === 0) line.write(heartbeatLine(++beat));
+  else if (isExcused()) sendBeat();
 });

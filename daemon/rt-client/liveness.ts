@@ -1,18 +1,19 @@
 /**
- * Whether the daemon's main loop is alive, in memory that a thread beside it can read. Only the beat thread
- * turns it into heartbeats (`beat-worker.ts`).
+ * What the daemon's main loop and its beat thread (`beat-worker.ts`) tell each other through memory, beside the
+ * message by which the main loop says that it has come round.
  */
 
 /** Indices into the shared numbers. */
-const PROGRESS = 0;
-const COMMIT = 1;
-const ANSWERED = 2;
-const SIZE = 3;
+const COMMIT = 0;
+const ANSWERED = 1;
+const SIZE = 2;
 
-/** Without progress for longer than this the thread falls silent, ms. */
-const PROGRESS_LIMIT_MS = 200;
-/** A commit excuses missing progress for this long and no longer, ms. */
+/** A commit excuses a main loop that does not come round for this long and no longer, ms. */
 const COMMIT_EXCUSE_MS = 2000;
+/** Being kept from the processor by others excuses it until so long after it last came round, ms. */
+const STARVED_EXCUSE_MS = 200;
+/** A thread that got less than this share of the time in which it wanted to run was kept from it. */
+const STARVED_SHARE = 0.2;
 
 /** Around a commit of the store: it holds up the main loop without anything being wrong. */
 export interface CommitWatch {
@@ -28,11 +29,6 @@ export class Liveness implements CommitWatch {
   constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(SIZE * Int32Array.BYTES_PER_ELEMENT)) {
     this.shared = shared;
     this.#numbers = new Int32Array(shared);
-  }
-
-  /** The main loop has come round. */
-  progressed(): void {
-    Atomics.add(this.#numbers, PROGRESS, 1);
   }
 
   began(): void {
@@ -54,34 +50,53 @@ export class Liveness implements CommitWatch {
     return Atomics.load(this.#numbers, ANSWERED);
   }
 
-  get progress(): number {
-    return Atomics.load(this.#numbers, PROGRESS);
-  }
-
   /** Odd while a commit is in progress; another number for each. */
   get commit(): number {
     return Atomics.load(this.#numbers, COMMIT);
   }
 }
 
-/** Decides, beat by beat, whether the main loop counts as alive. Pure but for what it remembers. */
-export class LivenessJudge {
-  #progress: number | null = null;
-  #progressMono = 0;
+/** Decides whether a main loop that does not come round is excused. Pure but for what it remembers. */
+export class CommitExcuse {
   #commit = 0;
   #commitMono = 0;
 
-  /** `mono`: ms. Called at each beat with what stands in the shared memory. */
-  alive(mono: number, progress: number, commit: number): boolean {
-    if (progress !== this.#progress) {
-      this.#progress = progress;
-      this.#progressMono = mono;
-    }
+  /** `mono`: ms. Called every now and then with what stands in the shared memory. */
+  holds(mono: number, commit: number): boolean {
     if (commit !== this.#commit) {
       this.#commit = commit;
       this.#commitMono = mono;
     }
-    if (mono - this.#progressMono <= PROGRESS_LIMIT_MS) return true;
     return commit % 2 !== 0 && mono - this.#commitMono <= COMMIT_EXCUSE_MS;
+  }
+}
+
+/** The main thread as the scheduler sees it. */
+export interface ThreadSeen {
+  /** It runs, or would if there were a processor for it. */
+  runnable: boolean;
+  /** Time on a processor since it began, ms. */
+  ranMs: number;
+}
+
+/**
+ * Tells a main loop that hangs (it runs and does not come round, or waits for something) from one that is late because
+ * the machine has no processor for it. Pure but for what it remembers.
+ */
+export class StarvationExcuse {
+  #before: (ThreadSeen & { mono: number }) | null = null;
+
+  /** The main loop has come round. */
+  reset(): void {
+    this.#before = null;
+  }
+
+  /** Called every now and then while it does not. `late`: ms since it last did; `seen`: null where nobody can tell. */
+  holds(mono: number, late: number, seen: ThreadSeen | null): boolean {
+    const before = this.#before;
+    this.#before = seen === null ? null : { ...seen, mono };
+    if (before === null || seen === null || late > STARVED_EXCUSE_MS) return false;
+    const share = (seen.ranMs - before.ranMs) / (mono - before.mono);
+    return before.runnable && seen.runnable && share < STARVED_SHARE;
   }
 }

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AmrEvent, MotionAction, RobotState } from '../../../config/contracts/amr.js';
+import type { AmrEvent, MotionAction, RobotState, SafetyCondition } from '../../../config/contracts/amr.js';
 import { type CancelTimer, SystemClock } from '../../../config/contracts/clock.js';
 import { entryPath } from '../../../config/contracts/entry.js';
 import { ptyPort } from '../../../simulator/ports/pty.js';
@@ -64,6 +64,17 @@ export class ProcessRig {
   get state(): RobotState | null {
     const last = this.messages.findLast((m) => m.event?.type === 'state')?.event;
     return last?.type === 'state' ? last.state : null;
+  }
+
+  /** What the safety layer said appeared, oldest first. */
+  get causes(): SafetyCondition[] {
+    const told = this.messages.flatMap((m) => (m.event?.type === 'safety' ? [m.event.cause] : []));
+    return told.filter((cause) => cause !== null);
+  }
+
+  /** How often the daemon was missed. */
+  get silences(): number {
+    return this.causes.filter((cause) => cause === 'daemon_silent').length;
   }
 
   get rtPid(): number {
