@@ -22,6 +22,8 @@ export function clientOptions(
     reconnectPeriod: 0,
     resubscribe: false,
     queueQoSZero: false,
+    // Its ready-made buffers for all 65 536 numbers cost 13 MB and save nothing measurable.
+    writeCache: false,
     outgoingStore: new NoStore(),
     incomingStore: new NoStore(),
     keepalive: options.keepaliveS,

@@ -37,6 +37,15 @@ const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
+/**
+ * Routes check what they take with zod and write their own JSON. Fastify's compilers for JSON Schema would be loaded
+ * all the same, unless it is given others.
+ */
+const noSchema = () => () => {
+  throw new Error('a route of the local API has a JSON Schema: allowed are zod schemas only');
+};
+const NO_SCHEMAS = { buildValidator: noSchema, buildSerializer: noSchema };
+
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = fastify({
     bodyLimit: BODY_LIMIT,
@@ -46,6 +55,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     keepAliveTimeout: 10_000,
     http: { maxHeaderSize: 16 * 1024, headersTimeout: 10_000 },
     routerOptions: { maxParamLength: 200 },
+    schemaController: { compilersFactory: NO_SCHEMAS },
     frameworkErrors: (error, _request, reply) => void sendError(parts, error, reply),
     clientErrorHandler: answerUnreadable,
   });

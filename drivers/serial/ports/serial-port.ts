@@ -1,10 +1,10 @@
 /**
- * A serial device, or a pseudo-terminal, as a port. On top of the bindings of `serialport`, without its stream:
+ * A serial device, or a pseudo-terminal, as a port. On top of the bindings of `serialport`, without its stream and parsers:
  * bytes are read when the operating system says that there are some, and written at once where it takes them,
  * so that a stop does not wait for a thread pool.
  */
 import { readSync, writeSync } from 'node:fs';
-import { SerialPort } from 'serialport';
+import { autoDetect } from '@serialport/bindings-cpp';
 import { type Clock, delay } from '../../../config/contracts/clock.js';
 import { errorCode, errorText } from '../../../config/contracts/errors.js';
 import type { PortConnection, PortCounts } from '../../../config/contracts/port.js';
@@ -31,6 +31,7 @@ interface Device {
   close(): Promise<void>;
 }
 
+const BINDING = autoDetect();
 const LOCK_RETRY_MS = 50;
 const READ_BYTES = 16 * 1024;
 
@@ -53,7 +54,7 @@ async function openDevice(options: SerialPortOptions, signal?: AbortSignal): Pro
     signal?.throwIfAborted();
     try {
       // hupcl off: closing must not drop the modem lines, to which a device's reset may be wired.
-      const port: object = await SerialPort.binding.open({ path, baudRate, lock: exclusive, hupcl: false });
+      const port: object = await BINDING.open({ path, baudRate, lock: exclusive, hupcl: false });
       if (!isDevice(port)) throw new Error('serial ports are supported on Linux and macOS');
       return port;
     } catch (error) {

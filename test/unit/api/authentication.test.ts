@@ -198,6 +198,40 @@ describe('the one-time code', () => {
       expect([path, (await overTcp(served, { path, headers: { cookie } })).status]).toEqual([path, 200]);
     }
   });
+
+  it('opens no file beside those of the page', async () => {
+    const cookie = await signIn(served);
+    for (const path of [
+      '/../console-files.js',
+      '/%2e%2e/console-files.js',
+      '/..%2fconsole-files.js',
+      '/.',
+      '/app.js/',
+    ]) {
+      expect([path, (await overTcp(served, { path, headers: { cookie } })).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('is asked for a file again only when that has changed', async () => {
+    const cookie = await signIn(served);
+    const path = '/base.css';
+    const first = await overTcp(served, { path, headers: { cookie } });
+    expect(first.headers).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'no-cache',
+    });
+    const { etag } = first.headers;
+    const again = await overTcp(served, { path, headers: { cookie, 'if-none-match': String(etag) } });
+    expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
+    const old = await overTcp(served, { path, headers: { cookie, 'if-none-match': '"another"' } });
+    expect([old.status, old.text]).toEqual([200, first.text]);
+    const head = await overTcp(served, { method: 'HEAD', path, headers: { cookie } });
+    expect([head.status, head.text, head.headers['content-type']]).toEqual([
+      200,
+      '',
+      first.headers['content-type'],
+    ]);
+  });
 });
 
 describe('pages elsewhere', () => {
