@@ -10,6 +10,8 @@ import { HELD, type HeldConfig } from '../../drivers/rt/held.js';
  * collection well under a millisecond, and the process small; so does one thread for compiling instead of four.
  */
 const FLAGS = ['--single-threaded-gc', '--max-semi-space-size=1', '--v8-pool-size=1'];
+/** One heap of glibc for all threads: the others would keep what loading left behind. */
+const ALLOCATOR_ENV = { MALLOC_ARENA_MAX: '1' };
 
 export function startMotionProcess(config: RtConfig, env: NodeJS.ProcessEnv): ChildProcess {
   return forkWith(JSON.stringify(config), env);
@@ -59,6 +61,6 @@ function forkWith(argument: string, env: NodeJS.ProcessEnv): ChildProcess {
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: FLAGS,
-    env,
+    env: { ...env, ...ALLOCATOR_ENV },
   });
 }

@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path';
 import type { CancelTimer, Clock } from '../../../config/contracts/clock.js';
 import { entryPath } from '../../../config/contracts/entry.js';
+import { ALLOCATOR_ENV, NODE_FLAGS } from '../start-flags.js';
 
 export interface DaemonChildOptions {
   stateDir: string;
@@ -45,8 +46,8 @@ export class DaemonChild {
     const log = this.#openLog();
     const child = fork(entryPath(import.meta.url, '../main.js'), ['run', ...args], {
       stdio: ['ignore', log, log, 'ipc'],
-      execArgv: [],
-      env,
+      execArgv: [...NODE_FLAGS],
+      env: { ...env, ...ALLOCATOR_ENV },
     });
     closeSync(log);
     this.#child = child;

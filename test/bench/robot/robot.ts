@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { profilePath } from '../../../config/profiles.js';
 import { socketPath } from '../../../daemon/api/socket-path.js';
+import { ALLOCATOR_ENV, NODE_FLAGS } from '../../../daemon/cli/start-flags.js';
 import { Child } from '../support/children.js';
 import { wait } from '../support/stats.js';
 import { homeReady } from './messages.js';
@@ -29,14 +30,20 @@ export interface RunningRobot {
 const READY_MS = 30_000;
 const ASK_EVERY_MS = 4;
 
-/** Starts the daemon and waits until it is ready. */
+/** Starts the daemon as its unit does (`docs/operations.md`) and waits until it is ready. */
 export async function startRobot(stateDir: string, home: SimulatedHome): Promise<RunningRobot> {
   const logFile = join(stateDir, 'daemon.log');
   const output = openSync(logFile, 'a', 0o600);
   const began = performance.now();
   const child = Child.start(import.meta.url, '../../../daemon/cli/main.js', {
     args: ['run', '--config', profilePath('sim'), '--state-dir', stateDir],
-    env: { ...process.env, DEVICEAGENT_MQTT_URL: home.mqttUrl, DEVICEAGENT_API_PORT: '0' },
+    execArgv: NODE_FLAGS,
+    env: {
+      ...process.env,
+      ...ALLOCATOR_ENV,
+      DEVICEAGENT_MQTT_URL: home.mqttUrl,
+      DEVICEAGENT_API_PORT: '0',
+    },
     output,
   });
   closeSync(output);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it } from 'vitest';
 import { entryPath } from '../../../config/contracts/entry.js';
+import { ALLOCATOR_ENV, NODE_FLAGS } from '../../../daemon/cli/start-flags.js';
 import { serve } from '../../support/api/serve.js';
 
 const main = entryPath(import.meta.url, '../../../daemon/cli/main.js');
@@ -24,6 +25,14 @@ function deviceagent(...args: string[]): Promise<{ code: number; out: string; er
 describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
   it('is a script that node runs', () => {
     expect(readFileSync(main, 'utf8').split('\n', 1)[0]).toBe('#!/usr/bin/env node');
+  });
+
+  it('is started by the unit in docs/operations.md as simulations and benchmarks start it', () => {
+    const docs = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    expect(docs).toContain(`ExecStart=/usr/bin/node ${NODE_FLAGS.join(' ')} /opt`);
+    for (const [name, value] of Object.entries(ALLOCATOR_ENV)) {
+      expect(docs).toContain(`Environment=${name}=${value}\n`);
+    }
   });
 
   it('prints help and its version, and ends with 2 for wrong usage', async () => {
