@@ -105,6 +105,11 @@ describe.each(BROKER_KINDS)('the cloud session against $name', (kind) => {
     await ready(cloud);
     await proxy.close();
     await until(() => expect(observer.json('status').at(-1)).toMatchObject({ state: 'offline' }));
+    // Whoever comes later is told as well.
+    const late = await Observer.connect(broker.url, DEVICE);
+    await until(() => expect(late.json('status')).toMatchObject([{ state: 'offline' }]));
+    expect(late.on('status')[0]?.retain).toBe(true);
+    await late.close();
     const second = startCloud();
     await ready(second);
     await until(() => expect(observer.json('status').at(-1)).toMatchObject({ state: 'online' }));

@@ -1,6 +1,7 @@
 /** A WebSocket client that keeps what it receives, over TCP or the Unix socket. */
-import { vi } from 'vitest';
+import { once } from 'node:events';
 import WebSocket from 'ws';
+import { until } from '../until.js';
 import type { Served } from './serve.js';
 
 export interface Message {
@@ -52,7 +53,16 @@ export class StreamClient {
 
   /** Waits until `test` holds. */
   async until(test: () => boolean): Promise<void> {
-    await vi.waitUntil(test, { timeout: 10_000, interval: 5 });
+    await until(test);
+  }
+
+  /** Until it has answered the pings that were sent, and the server has read the answers; or the server hung up. */
+  async answered(): Promise<void> {
+    for (let i = 0; i < 2 && this.#socket.readyState === WebSocket.OPEN; i++) {
+      const heard = Promise.race([once(this.#socket, 'pong'), once(this.#socket, 'close')]);
+      this.#socket.ping();
+      await heard;
+    }
   }
 
   /** Stops taking bytes from the network, as a hung process does. */

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../config/contracts/clock.js';
 import { createApi } from '../../../daemon/api/api.js';
 import { FakeRuntime } from '../../support/api/fake-runtime.js';
@@ -18,6 +18,7 @@ import {
   signIn,
   withToken,
 } from '../../support/api/serve.js';
+import { until } from '../../support/until.js';
 
 let served: Served;
 beforeEach(async () => {
@@ -381,7 +382,7 @@ describe('where it listens', () => {
     const dir = newDir();
     const path = join(dir, 'api.sock');
     const killed = spawn(process.execPath, ['-e', `require('node:net').createServer().listen('${path}')`]);
-    await vi.waitUntil(() => existsSync(path));
+    await until(() => existsSync(path));
     killed.kill('SIGKILL');
     await once(killed, 'exit');
     expect(existsSync(path)).toBe(true);

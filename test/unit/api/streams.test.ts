@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EventMessage, eventMessage, robotMessage } from '../../../daemon/api/streams/messages.js';
 import { origin, type Served, serve, signIn, withToken } from '../../support/api/serve.js';
 import { Refused, StreamClient } from '../../support/api/stream-client.js';
 import { taskEvent } from '../../support/api/work.js';
+import { until } from '../../support/until.js';
 
 let served: Served;
 const clients: StreamClient[] = [];
@@ -217,7 +218,7 @@ describe('a client that does not read', () => {
     served.clock.advance(PING_MS);
     expect(client.closed).toBeNull();
     served.clock.advance(PING_MS);
-    await vi.waitUntil(async () =>
+    await until(async () =>
       (await withToken(served, { path: '/metrics' })).text.includes('name="stream_terminated"} 1'),
     );
   });
@@ -226,7 +227,7 @@ describe('a client that does not read', () => {
     const client = await follow();
     for (let i = 0; i < 5; i++) {
       served.clock.advance(PING_MS);
-      await new Promise((r) => setTimeout(r, 20));
+      await client.answered();
     }
     expect(client.closed).toBeNull();
   });
@@ -282,7 +283,7 @@ describe('the end of a session', () => {
     await client.until(() => client.messages.length === 1);
     for (let minutes = 0; minutes <= 12 * 60; minutes += 30) {
       served.clock.advance(PING_MS);
-      await new Promise((r) => setTimeout(r, 5));
+      await client.answered();
       served.clock.jump(30 * 60_000);
     }
     served.clock.advance(PING_MS);

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApi } from '../../../daemon/api/api.js';
 import { type Served, serve } from '../../support/api/serve.js';
 import { sampleWorkflow, task, taskEvent } from '../../support/api/work.js';
 import { Terminal } from '../../support/cli/fake-io.js';
+import { until } from '../../support/until.js';
 
 let served: Served;
 beforeEach(async () => {
@@ -37,7 +38,7 @@ function end(taskId: string, state: End): void {
 
 /** Until the person has been told that the task is accepted. */
 async function accepted(terminal: Terminal): Promise<void> {
-  await vi.waitUntil(() => terminal.err.includes('task t-1 accepted'), { timeout: 10_000 });
+  await until(() => terminal.err.includes('task t-1 accepted'));
 }
 
 describe('task submit --wait', () => {
@@ -51,7 +52,7 @@ describe('task submit --wait', () => {
       await accepted(terminal);
       served.runtime.append('events/task', taskEvent({ event: 'STARTED', task_id: 't-1' }));
       end('t-other', 'COMPLETED');
-      await vi.waitUntil(() => terminal.err.includes('STARTED'));
+      await until(() => terminal.err.includes('STARTED'));
       expect(terminal.out).toBe('');
       end('t-1', state);
       const ran = await terminal.done;
@@ -65,21 +66,21 @@ describe('task submit --wait', () => {
   it('does not miss an end that comes before the answer', async () => {
     served.runtime.heldCommits = [];
     const terminal = start(['task', 'submit', 'setMoveTo', '{}', '--wait', '--json']);
-    await vi.waitUntil(() => served.runtime.handled.length > 0);
+    await until(() => served.runtime.handled.length > 0);
     end('t-1', 'COMPLETED');
     for (const resolve of served.runtime.heldCommits) resolve();
     served.runtime.heldCommits = null;
     const ran = await terminal.done;
     expect(ran.code).toBe(0);
     expect(JSON.parse(ran.out)).toMatchObject({ task_id: 't-1', state: 'COMPLETED', evidence: EVIDENCE });
-    await vi.waitUntil(() => served.runtime.taskEvents.size === 0);
+    await until(() => served.runtime.taskEvents.size === 0);
   });
 
   it('goes on through a restart of the daemon', async () => {
     const terminal = start(['task', 'submit', 'setMoveTo', '{}', '--wait']);
     await accepted(terminal);
     await served.api.stop();
-    await vi.waitUntil(() => terminal.err.includes('reconnecting'));
+    await until(() => terminal.err.includes('reconnecting'));
     end('t-1', 'FAILED');
     const again = createApi(served.runtime, { tcp: null });
     await again.start();
@@ -93,7 +94,7 @@ describe('task submit --wait', () => {
     const terminal = start(['task', 'submit', 'setMoveTo', '{}', '--wait']);
     await accepted(terminal);
     served.runtime.append('events/task', taskEvent({ event: 'STARTED', task_id: 't-1' }));
-    await vi.waitUntil(() => terminal.err.includes('STARTED'));
+    await until(() => terminal.err.includes('STARTED'));
     terminal.interrupt();
     const ran = await terminal.done;
     expect(ran.code).toBe(130);
@@ -113,9 +114,9 @@ describe('workflow submit --wait', () => {
     const terminal = new Terminal(['workflow', 'submit', '-', '--wait', '--state-dir', served.dir], {
       stdin: document,
     });
-    await vi.waitUntil(() => terminal.err.includes('workflow wf-1 accepted'), { timeout: 10_000 });
+    await until(() => terminal.err.includes('workflow wf-1 accepted'));
     served.runtime.append('events/task', taskEvent({ event: 'COMPLETED', step_id: 's2' }));
-    await vi.waitUntil(() => terminal.err.includes('COMPLETED  s2'));
+    await until(() => terminal.err.includes('COMPLETED  s2'));
     expect(terminal.out).toBe('');
     served.runtime.workflowRecords = [
       { ...sampleWorkflow(), state: 'FAILED', reasonCode: 'DEPENDENCY_FAILED' },
@@ -140,11 +141,11 @@ describe('workflow submit --wait', () => {
 describe('events --follow', () => {
   it('prints what there is, then what happens, until Ctrl-C', async () => {
     const terminal = start(['events', '--since', '6', '--follow', '--json']);
-    await vi.waitUntil(() => terminal.out.includes('"seq":7'), { timeout: 10_000 });
-    await vi.waitUntil(() => served.runtime.taskEvents.size === 1);
+    await until(() => terminal.out.includes('"seq":7'));
+    await until(() => served.runtime.taskEvents.size === 1);
     served.runtime.append('events/task', taskEvent({ event: 'COMPLETED' }));
     served.runtime.taskEvents.emit(taskEvent({ event: 'PROGRESS', progress: { remaining_m: 1 } }));
-    await vi.waitUntil(() => terminal.out.trim().split('\n').length === 3);
+    await until(() => terminal.out.trim().split('\n').length === 3);
     terminal.interrupt();
     const ran = await terminal.done;
     expect(ran.code).toBe(0);

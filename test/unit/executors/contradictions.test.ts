@@ -23,6 +23,15 @@ describe('contradictions about the wheels', () => {
     expect(robot.amr.state()?.safety.estop.latched).toBe(false);
   });
 
+  it('a stop is not proven by a report from before it, however long the robot has stood', async () => {
+    const robot = testRobot({ pose: hall });
+    await robot.clock.advanceAsync(5000);
+    robot.amr.linked = false;
+    const stop = robot.start('stopMove');
+    await robot.clock.advanceAsync(20_000);
+    expect(stop.error).toMatchObject({ reason: 'HARDWARE_FAULT' });
+  });
+
   it('a stop right after a move began ends the move, whichever part of it has begun', async () => {
     for (const docked of [true, false]) {
       const robot = testRobot(docked ? { docked } : { pose: hall });

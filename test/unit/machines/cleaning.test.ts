@@ -60,6 +60,24 @@ describe('a cleaning', () => {
     expect(robot.timers.keys).toEqual([]);
   });
 
+  it('does not count the time in which the fan is held, however short', async () => {
+    const robot = testRobot();
+    const { seen } = clean(robot);
+    await robot.clock.advanceAsync(10_000);
+    for (let i = 0; i < 4; i++) {
+      robot.fan.blocked = true;
+      await robot.clock.advanceAsync(8000);
+      robot.fan.blocked = false;
+      await robot.clock.advanceAsync(7000);
+    }
+    // 70 s have passed; for about half of them it turned.
+    await robot.clock.advanceAsync(15_000);
+    expect(seen.result).toBeNull();
+    await robot.clock.advanceAsync(30_000);
+    expect(seen.result?.durationMs).toBeGreaterThanOrEqual(60_000);
+    expect(seen.result?.durationMs).toBeLessThan(66_000);
+  });
+
   it.each([3_600_000, -3_600_000])('takes as long as asked when the clock is set by %i ms', async (by) => {
     const robot = testRobot();
     const { seen } = clean(robot, { untilGrade: 'moderate' });

@@ -262,6 +262,18 @@ describe('faults', () => {
     expect(r.outcome.error).toMatchObject({ reason: 'EMERGENCY_STOP' });
   });
 
+  it('an emergency stop ends a held journey as well, and it cannot be resumed', async () => {
+    const r = robot();
+    r.go();
+    await r.clock.advanceAsync(3000);
+    r.runner.send({ type: 'PAUSE' });
+    await r.clock.advanceAsync(3000);
+    expect(r.outcome.error).toBeNull();
+    await r.amr.estop('console');
+    await r.clock.advanceAsync(2000);
+    expect(r.outcome.error).toMatchObject({ reason: 'EMERGENCY_STOP' });
+  });
+
   it('a lifted wheel ends HARDWARE_FAULT and asks the right question', async () => {
     const r = robot();
     r.go();

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DaemonToRt, RtToDaemon } from '../../../config/contracts/rt-protocol.js';
 import { IpcChannel, type IpcEnd, isReplaceable, memoryChannel } from '../../../drivers/rt/channel.js';
 import { HeartbeatServer, heartbeatLine } from '../../../drivers/rt/heartbeat-line.js';
+import { until } from '../../support/until.js';
 
 const beat = (n: number): DaemonToRt => ({ t: 'heartbeat', beat: n });
 const log = (message: string): RtToDaemon => ({ t: 'log', level: 'info', message });
@@ -158,8 +159,7 @@ describe('the line for the heartbeat', () => {
     await answer(second);
     expect(heard).toEqual(['beat', 'beat']);
     second.destroy();
-    await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => heard.length > 2);
     expect(heard).toEqual(['beat', 'beat', 'lost']);
   });
 

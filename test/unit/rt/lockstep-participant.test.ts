@@ -128,9 +128,8 @@ describe('a participant of a lock-step simulation', () => {
         jobs = 0;
       }, 60);
     });
-    const began = performance.now();
     await tick(50);
-    expect(performance.now() - began).toBeGreaterThan(50);
+    expect(jobs).toBe(0);
     expect(server.unsettled).toBe(0);
   });
 

@@ -109,15 +109,12 @@ describe('daemon and motion process in lock-step', { timeout: 120_000 }, () => {
     for (const simulation of running.splice(0)) await simulation.close();
   });
 
-  it('leave the station on simulated time, faster than real time', async () => {
+  it('leave the station on simulated time', async () => {
     const simulation = await simulate();
-    const began = performance.now();
     await simulation.run(15_000);
-    const wall = performance.now() - began;
     expect(simulation.heard.at(-1)?.status).toBe('succeeded');
     expect(simulation.world.view().docked).toBe(false);
     expect(simulation.server.unsettled).toBe(0);
-    expect(wall).toBeLessThan(15_000);
   });
 
   it('do the same to the world each time, tick for tick', async () => {
