@@ -60,7 +60,10 @@ export function requireMotion(services: Services, nowMs: number, needs: MotionNe
 export function requireRooms(services: Services): RoomCatalogue {
   const rooms = services.rooms();
   if (rooms === null) {
-    throw new Refusal('CAPABILITY_UNAVAILABLE', 'no map is loaded: import or build one');
+    throw new Refusal(
+      'CAPABILITY_UNAVAILABLE',
+      'no map is loaded: take one over with deviceagent map import',
+    );
   }
   if (rooms.editable) {
     throw new Refusal('STATE_CONDITION_FAILED', 'the map is being edited: nothing drives until that is done');

@@ -26,7 +26,7 @@ export class Cli {
     this.json = options.json ?? false;
     this.language = languageOf(io.env);
     this.t = translator(this.language);
-    this.client = new ApiClient(this.stateDir, this.t, io.interrupted);
+    this.client = new ApiClient(this.stateDir, this.t, this.language, io.interrupted);
   }
 
   line(text: string): void {

@@ -1,5 +1,5 @@
 /** Numbers, times and places in words. */
-import type { Translate } from './language.js';
+import { type Language, robotWords, type Translate } from './language.js';
 
 /** Wall time of an epoch, to the second, in the terminal's zone. */
 export function clockTime(epochMs: number | null): string {
@@ -55,7 +55,14 @@ export function yesNo(t: Translate, value: boolean): string {
 }
 
 /** A reason with its message. */
-export function reason(code: string | null, message: string | null): string {
-  if (code === null) return message ?? '';
-  return message === null ? code : `${code}: ${message}`;
+export function reason(language: Language, code: string | null, message: string | null): string {
+  const said = message === null ? null : robotWords(language, message);
+  if (code === null) return said ?? '';
+  return said === null ? code : `${code}: ${said}`;
+}
+
+/** `CODE: message`, as the capabilities give it. */
+export function blocker(language: Language, text: string | null): string | null {
+  const [, code, message] = text?.match(/^([A-Z_]+): (.*)$/s) ?? [];
+  return code === undefined || message === undefined ? text : reason(language, code, message);
 }

@@ -1,4 +1,5 @@
 /** Korean or English, as the terminal's locale says. */
+import { inKorean } from '../api/console/robot-words-ko.js';
 import { texts } from './texts.js';
 
 export type Language = 'ko' | 'en';
@@ -15,4 +16,9 @@ export type Translate = (key: TextKey, values?: Record<string, string | number>)
 export function translator(language: Language): Translate {
   return (key, values = {}) =>
     texts[key][language].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''));
+}
+
+/** The robot's own words, which are English on the wire, in the terminal's language where there is a sentence for it. */
+export function robotWords(language: Language, message: string): string {
+  return language === 'ko' ? inKorean(message) : message;
 }

@@ -25,7 +25,7 @@ const CANCELLED = 'tts.playbackCancelled';
 function requireSpeaker(services: Services): Speaker {
   const { speaker } = services;
   const missing =
-    speaker === null ? 'no speaker is configured: install espeak-ng and alsa-utils' : speaker.unavailable();
+    speaker === null ? 'no speaker is configured: set speaker in the profile' : speaker.unavailable();
   if (speaker === null || missing !== null) {
     throw new Refusal('CAPABILITY_UNAVAILABLE', missing ?? 'no speaker');
   }

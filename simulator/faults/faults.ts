@@ -117,7 +117,7 @@ function homeCommands(world: World): Record<string, Command> {
       run: (words) => {
         if (words.length === 1 && words[0] === 'clear') {
           const n = world.visitors.removeObstacles();
-          return told(world, 'obstacle clear', `${n} obstacles were taken away`);
+          return told(world, 'obstacle clear', whatLeft(n));
         }
         if (words.length !== 2) throw new Error('usage: obstacle X Y | obstacle clear');
         const { minX, maxX, minY, maxY } = world.layout.bounds;
@@ -286,6 +286,11 @@ function one(words: readonly string[], usage: string): string {
 function whoLeft(people: number): string {
   if (people === 0) return 'nobody was there';
   return people === 1 ? 'the person went away' : `all ${people} people went away`;
+}
+
+function whatLeft(obstacles: number): string {
+  if (obstacles === 0) return 'nothing was in the way';
+  return obstacles === 1 ? 'the obstacle was taken away' : `${obstacles} obstacles were taken away`;
 }
 
 function none(words: readonly string[], usage: string): void {

@@ -2,6 +2,7 @@
 import { byId, h, setText } from './dom.js';
 import { t } from './language.js';
 import { model } from './model.js';
+import { robotWords } from './words.js';
 
 /** For screen readers: what happened, politely. */
 export function announce(text) {
@@ -18,7 +19,7 @@ export function toast(title, detail, tone = 'plain') {
 export function complain(error) {
   if (model.signedOut) return;
   const title = error.code === 'UNREACHABLE' ? t('unreachable') : t(`r_${error.code}`, {}, t('failed'));
-  toast(title, error.message ?? '', 'bad');
+  toast(title, robotWords(error.message ?? ''), 'bad');
 }
 
 /** Resolves to true when the person agrees. */

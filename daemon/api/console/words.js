@@ -1,6 +1,7 @@
 /** Tasks, steps, events and reasons in words. */
 import { age, clockTime, currentLanguage, known, t } from './language.js';
 import { model } from './model.js';
+import { inKorean } from './robot-words-ko.js';
 
 /** `rooms`: of the map; `capabilities`: cards with titles. Filled in once they are loaded. */
 export const catalogue = { rooms: [], capabilities: [] };
@@ -40,12 +41,18 @@ export function reasonText(code) {
   return t(`r_${code}`, {}, code);
 }
 
-/** The robot's own words, which are English; a task is named by what it does, not by its id. */
+/** The robot's own words in the reader's language; a task is named by what it does, not by its id. */
 export function robotWords(message) {
-  return message.replace(/(\w+) (t-[0-9A-Z]{26})/g, (_, method, id) => {
+  const named = message.replace(/(\w+) (t-[0-9A-Z]{26})/g, (_, method, id) => {
     const task = model.tasks.find((candidate) => candidate.task_id === id);
     return `“${methodTitle(method, task?.params)}”`;
   });
+  return currentLanguage() === 'ko' ? inKorean(named) : named;
+}
+
+/** Of what `robotWords` makes of `message`: what has no Korean sentence stays English. */
+export function languageOfWords(message) {
+  return currentLanguage() === 'ko' && inKorean(message) !== message ? 'ko' : 'en';
 }
 
 /** What a running task reports about itself, in one line. */

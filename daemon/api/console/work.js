@@ -3,6 +3,7 @@ import { h, icon, replaceContent } from './dom.js';
 import { age, clockTime, t } from './language.js';
 import {
   evidencePairs,
+  languageOfWords,
   methodTitle,
   progressText,
   reasonText,
@@ -130,8 +131,11 @@ function stepLines(s, task, workflow) {
 
 /** The reason in the reader's language, and what the robot said about it. */
 function why({ reason_code: code, message }) {
-  const said = message ? h('span', { class: 'said', lang: 'en' }, ` ${robotWords(message)}`) : null;
-  return [reasonText(code), said];
+  if (!message) return [reasonText(code)];
+  return [
+    reasonText(code),
+    h('span', { class: 'said', lang: languageOfWords(message) }, ` ${robotWords(message)}`),
+  ];
 }
 
 function evidence(key, facts) {

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { resolve } from 'node:path';
 import { socketPath } from '../../api/socket-path.js';
 import { CliError, EXIT } from '../io.js';
-import type { Translate } from '../language.js';
+import { type Language, robotWords, type Translate } from '../language.js';
 
 const TIMEOUT_MS = 30_000;
 
@@ -18,9 +18,11 @@ export interface ApiRequest {
 export class ApiClient {
   readonly socket: string;
   readonly #t: Translate;
+  readonly #language: Language;
   readonly #signal: AbortSignal;
 
-  constructor(stateDir: string, t: Translate, signal: AbortSignal) {
+  constructor(stateDir: string, t: Translate, language: Language, signal: AbortSignal) {
+    this.#language = language;
     this.#signal = signal;
     this.socket = socketPath(resolve(stateDir));
     this.#t = t;
@@ -37,7 +39,7 @@ export class ApiClient {
     const error = errorOf(json);
     const message = this.#t('refused', {
       code: error.code ?? `HTTP ${status}`,
-      message: error.message ?? text,
+      message: robotWords(this.#language, error.message ?? text),
     });
     throw new CliError(message, EXIT.failed, json === null ? null : json);
   }

@@ -43,7 +43,8 @@ async function followOn(cli: Cli, since: number): Promise<number> {
   });
   for await (const message of stream) {
     if (message.type === 'event') print(cli, message.seq, message.topic, message.payload);
-    if (message.type === 'progress' && !cli.json) cli.line(`        ${eventLine(message.payload)}`);
+    if (message.type === 'progress' && !cli.json)
+      cli.line(`        ${eventLine(message.payload, cli.language)}`);
     if (message.type === 'progress' && cli.json) cli.jsonLine({ telemetry: true, payload: message.payload });
     if (message.type === 'gap') cli.note(cli.t('gap', { from: message.from, to: message.to }));
     if (message.type === 'lost') cli.note(cli.t('reconnecting'));
@@ -53,5 +54,5 @@ async function followOn(cli: Cli, since: number): Promise<number> {
 
 function print(cli: Cli, seq: number, topic: string, payload: Record<string, unknown>): void {
   if (cli.json) cli.jsonLine({ seq, topic, payload });
-  else cli.line(`${`#${seq}`.padEnd(7)} ${eventLine(payload)}`);
+  else cli.line(`${`#${seq}`.padEnd(7)} ${eventLine(payload, cli.language)}`);
 }

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { controlSocketPath } from '../../../simulator/control/socket-path.js';
 import type { Cli } from '../cli.js';
 import { CliError, EXIT } from '../io.js';
+import { said } from '../words-ko.js';
 
 const TIMEOUT_MS = 15_000;
 
@@ -12,11 +13,12 @@ interface Answer {
   error?: string;
 }
 
-export async function inject(cli: Cli, words: string[]): Promise<number> {
+export async function inject(cli: Cli, command: string[]): Promise<number> {
   const path = controlSocketPath(cli.stateDir);
-  const answer = await ask(cli, path, JSON.stringify({ inject: words }));
-  if (!answer.ok) throw new CliError(answer.error ?? 'refused', EXIT.failed, answer);
-  cli.result(answer, () => answer.message ?? cli.t('accepted'));
+  const answer = await ask(cli, path, JSON.stringify({ inject: command }));
+  const words = (text: string) => said(cli.language, 'simulator', text);
+  if (!answer.ok) throw new CliError(words(answer.error ?? 'refused'), EXIT.failed, answer);
+  cli.result(answer, () => (answer.message === undefined ? cli.t('accepted') : words(answer.message)));
   return EXIT.ok;
 }
 

@@ -5,8 +5,10 @@ import type { Cli } from '../cli.js';
 import { facts } from '../format.js';
 import { CliError, EXIT } from '../io.js';
 import { fileBytes } from '../options.js';
+import { said } from '../words-ko.js';
 
 export async function checkConfig(cli: Cli, file: string): Promise<number> {
+  const words = (text: string) => said(cli.language, 'profile', text);
   try {
     const { config } = loadConfig(file, cli.io.env, cli.stateDir);
     const missing = missingParts(config);
@@ -14,13 +16,13 @@ export async function checkConfig(cli: Cli, file: string): Promise<number> {
       const ok = cli.t('configOk', { file, profile: config.profile, device: config.device_id });
       return missing.length === 0
         ? ok
-        : [ok, cli.t('configLacks'), ...missing.map((m) => `  ${m}`)].join('\n');
+        : [ok, cli.t('configLacks'), ...missing.map((m) => `  ${words(m)}`)].join('\n');
     });
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     if (cli.json) cli.result({ valid: false, file, problems: error.problems }, () => '');
-    else for (const line of error.message.split('\n')) cli.note(line);
+    else for (const problem of error.problems) cli.note(`${file}: ${words(problem)}`);
     return EXIT.failed;
   }
 }
@@ -28,8 +30,8 @@ export async function checkConfig(cli: Cli, file: string): Promise<number> {
 export async function showFailsafe(cli: Cli): Promise<number> {
   const { FAILSAFE_TABLE } = await import('../../../drivers/rt/safety/failsafe-table.js');
   const { t, language } = cli;
-  cli.result({ failsafe: FAILSAFE_TABLE }, () =>
-    cli.table(
+  cli.result({ failsafe: FAILSAFE_TABLE }, () => {
+    const table = cli.table(
       [t('hCondition'), t('hMoving'), t('hStill'), t('hAllows'), t('hClears'), t('hMessage')],
       FAILSAFE_TABLE.map((row) => [
         row.condition,
@@ -39,8 +41,9 @@ export async function showFailsafe(cli: Cli): Promise<number> {
         `${t(row.clearing === 'person_releases' ? 'person' : 'causeGone')}${row.clearMs > 0 ? ` + ${row.clearMs} ms` : ''}`,
         row.message[language],
       ]),
-    ),
-  );
+    );
+    return `${table}\n${t('failsafeLegend')}`;
+  });
   return EXIT.ok;
 }
 

@@ -10,10 +10,16 @@ export async function outboxStatus(cli: Cli): Promise<number> {
   cli.result(status, () =>
     cli.table(
       [cli.t('hField'), cli.t('hValue')],
-      Object.entries(status).map(([key, value]) => [
-        key,
-        key === 'oldest_age_ms' && typeof value === 'number' ? span(value) : String(value ?? '–'),
-      ]),
+      [
+        [cli.t('outboxDepth'), String(status.depth)],
+        [cli.t('outboxBytes'), String(status.bytes)],
+        [cli.t('outboxOldest'), status.oldest_age_ms === null ? '–' : span(status.oldest_age_ms)],
+        [cli.t('outboxDead'), String(status.dead_letters)],
+        [cli.t('outboxPublished'), String(status.published_total)],
+        [cli.t('outboxDropped'), String(status.dropped_telemetry_total)],
+        [cli.t('outboxNextSeq'), String(status.next_seq)],
+        [cli.t('outboxEpoch'), status.store_epoch],
+      ],
     ),
   );
   return EXIT.ok;

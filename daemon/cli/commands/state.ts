@@ -1,7 +1,7 @@
 /** `deviceagent context`, `methods`, `capabilities`, `estop`, `console`. */
 import type { CapabilityView, MethodView } from '../../views.js';
 import type { Cli } from '../cli.js';
-import { span, yesNo } from '../format.js';
+import { blocker, span, yesNo } from '../format.js';
 import { CliError, EXIT } from '../io.js';
 import { wholeNumber } from '../options.js';
 
@@ -70,7 +70,7 @@ export async function showCapabilities(cli: Cli): Promise<number> {
         c.id,
         c.title[language],
         yesNo(t, c.available),
-        c.reason,
+        blocker(language, c.reason),
         c.methods.join(' '),
       ]),
     ),

@@ -76,7 +76,7 @@ export async function listTasks(cli: Cli, options: ListOptions): Promise<number>
             task.source,
             clockTime(task.started_at_ms),
             duration(task.started_at_ms, task.ended_at_ms),
-            reason(task.reason_code, task.message),
+            reason(cli.language, task.reason_code, task.message),
           ]),
         ),
   );

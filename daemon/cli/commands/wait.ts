@@ -4,6 +4,7 @@ import type { Cli } from '../cli.js';
 import { type Followed, type Following, follow } from '../client/event-follower.js';
 import { clockTime, facts, reason } from '../format.js';
 import { EXIT } from '../io.js';
+import type { Language } from '../language.js';
 import { createTerminal, type Terminal } from '../simulation/terminal.js';
 
 export interface Target {
@@ -56,7 +57,7 @@ async function untilEnd(
       terminal.live('');
       if (TERMINAL_STATES.includes(now.state)) return printed(cli, now);
     }
-    show(message, target, terminal);
+    show(message, target, terminal, cli.language);
   }
   return null;
 }
@@ -66,21 +67,22 @@ function stateOf(cli: Cli, { kind, id }: Target): Promise<Ended> {
 }
 
 function printed(cli: Cli, ended: Ended): Ended {
-  cli.result(ended, () => summary(ended));
+  cli.result(ended, () => summary(cli.language, ended));
   return ended;
 }
 
 /** `COMPLETED  setMoveTo  movement.arrived, area_id 2, idle true` */
-function summary(ended: Ended): string {
+function summary(language: Language, ended: Ended): string {
   const what = 'task_id' in ended ? ended.method : (ended.goal ?? ended.workflow_id);
-  const why = reason(ended.reason_code, ended.message);
-  const proof = 'task_id' in ended ? facts(ended.evidence) : steps(ended);
+  const why = reason(language, ended.reason_code, ended.message);
+  const proof = 'task_id' in ended ? facts(ended.evidence) : steps(language, ended);
   return [ended.state, what, why, proof].filter((part) => part !== '').join('  ');
 }
 
-function steps({ steps: all }: WorkflowView): string {
+function steps(language: Language, { steps: all }: WorkflowView): string {
   const lines = all.map(
-    (s) => `  ${s.step_id}  ${s.state}  ${s.method}  ${reason(s.reason_code, s.message)}${facts(s.evidence)}`,
+    (s) =>
+      `  ${s.step_id}  ${s.state}  ${s.method}  ${reason(language, s.reason_code, s.message)}${facts(s.evidence)}`,
   );
   return `\n${lines.join('\n')}`;
 }
@@ -100,16 +102,16 @@ function isEndOf(message: Followed, target: Target): boolean {
   return own && TERMINAL_STATES.includes(String(payload.event));
 }
 
-function show(message: Followed, target: Target, terminal: Terminal): void {
+function show(message: Followed, target: Target, terminal: Terminal, language: Language): void {
   const payload = payloadOf(message);
   if (payload === null || !concerns(payload, target)) return;
-  const line = eventLine(payload);
+  const line = eventLine(payload, language);
   if (message.type === 'progress') terminal.live(line);
   else terminal.print(line);
 }
 
 /** `09:00:41  COMPLETED  s2  setMoveTo  navigation.arrived  area_id 2` */
-export function eventLine(payload: Payload): string {
+export function eventLine(payload: Payload, language: Language): string {
   const seen = payload.observed_at_ms;
   const at = typeof seen === 'number' ? seen : Date.parse(String(payload.occurred_at ?? ''));
   const parts = [
@@ -118,7 +120,7 @@ export function eventLine(payload: Payload): string {
     payload.step_id ?? '',
     payload.method ?? '',
     payload.domain_stage ?? '',
-    reason(textOrNull(payload.reason_code), textOrNull(payload.message)),
+    reason(language, textOrNull(payload.reason_code), textOrNull(payload.message)),
     facts(payload.progress ?? payload.evidence ?? payload.attributes),
   ];
   return parts

@@ -47,7 +47,7 @@ export async function listWorkflows(cli: Cli, options: ListOptions): Promise<num
             `${w.steps.filter((s) => s.state === 'COMPLETED' || s.state === 'SKIPPED').length}/${w.steps.length}`,
             clockTime(w.created_at_ms),
             duration(w.created_at_ms, w.ended_at_ms),
-            reason(w.reason_code, w.message),
+            reason(cli.language, w.reason_code, w.message),
           ]),
         ),
   );
@@ -56,12 +56,12 @@ export async function listWorkflows(cli: Cli, options: ListOptions): Promise<num
 
 export async function showWorkflow(cli: Cli, id: string): Promise<number> {
   const workflow = await cli.client.get<WorkflowView>(`/api/workflows/${encodeURIComponent(id)}`);
-  cli.result(workflow, () => `${headline(workflow)}\n${stepTable(cli, workflow)}`);
+  cli.result(workflow, () => `${headline(cli, workflow)}\n${stepTable(cli, workflow)}`);
   return EXIT.ok;
 }
 
-function headline(w: WorkflowView): string {
-  return [w.workflow_id, w.state, w.goal ?? '', reason(w.reason_code, w.message)]
+function headline({ language }: Cli, w: WorkflowView): string {
+  return [w.workflow_id, w.state, w.goal ?? '', reason(language, w.reason_code, w.message)]
     .filter((part) => part !== '')
     .join('  ');
 }
@@ -76,7 +76,7 @@ function stepTable(cli: Cli, { steps }: WorkflowView): string {
       s.waiting_for === null ? s.state : `${s.state} (${s.waiting_for})`,
       clockTime(s.started_at_ms),
       duration(s.started_at_ms, s.ended_at_ms),
-      s.reason_code === null ? facts(s.evidence) : reason(s.reason_code, s.message),
+      s.reason_code === null ? facts(s.evidence) : reason(cli.language, s.reason_code, s.message),
     ]),
   );
 }

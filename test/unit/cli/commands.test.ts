@@ -54,6 +54,16 @@ describe('task', () => {
     });
   });
 
+  it('submit says why it was refused in the language of the terminal', async () => {
+    served.runtime.refuse.set('setMoveTo', {
+      reason: 'EMERGENCY_STOP',
+      message: 'the emergency stop is latched: release it at the robot',
+    });
+    expect((await da(['task', 'submit', 'setMoveTo', '{}'], { lang: 'ko_KR.UTF-8' })).err).toBe(
+      'deviceagent: 거부됨 EMERGENCY_STOP: 비상 정지 상태예요. 로봇 곁에서 해제해 주세요\n',
+    );
+  });
+
   it('submit says why it was refused, in one line, with exit code 1', async () => {
     served.runtime.refuse.set('setMoveTo', { reason: 'UNKNOWN_TARGET', message: 'no room is called 서재' });
     expect(await da(['task', 'submit', 'setMoveTo', '{"positionName":"서재"}'])).toEqual({
@@ -241,7 +251,10 @@ describe('what the robot is and sees', () => {
   });
 
   it('outbox: status, dead letters, requeue, drop', async () => {
-    expect(cells((await da(['outbox', 'status'])).out)).toContainEqual(['depth', '2']);
+    expect(cells((await da(['outbox', 'status'])).out)).toContainEqual(['messages waiting', '2']);
+    const korean = await da(['outbox', 'status'], { lang: 'ko_KR.UTF-8' });
+    expect(cells(korean.out)).toContainEqual(['보낼 메시지', '2']);
+    expect(JSON.parse((await da(['outbox', 'status', '--json'])).out)).toMatchObject({ depth: 2 });
     expect(cells((await da(['outbox', 'dead-letters'])).out)[1]).toEqual([
       '7',
       '3',
@@ -350,6 +363,7 @@ describe('config check', () => {
     });
     const ros2 = await run(['config', 'check', profile('ros2')], { lang: 'ko_KR.UTF-8' });
     expect([ros2.code, ros2.out]).toEqual([0, expect.stringContaining('빠진 것:')]);
+    expect(ros2.out).toContain('  fan: 설정하지 않았어요. 공기 청정을 할 수 없어요');
   });
 
   it('names every problem', async () => {
@@ -363,13 +377,18 @@ describe('config check', () => {
       valid: false,
       problems: [expect.stringContaining('device_id'), expect.stringContaining('api.port')],
     });
+    const korean = await run(['config', 'check', file], { lang: 'ko_KR.UTF-8' });
+    expect(korean.err).toContain('api.port: 99999. 65535 이하여야 해요');
     rmSync(file);
   });
 });
 
 describe('failsafe', () => {
   it('prints a row for every condition, in the language of the terminal', async () => {
-    const rows = cells((await run(['failsafe'], { lang: 'ko_KR.UTF-8', columns: 240 })).out);
+    const { out } = await run(['failsafe'], { lang: 'ko_KR.UTF-8', columns: 240 });
+    const rows = cells(out);
+    for (const level of ['CUT', 'SETTLE', 'OK']) expect(out).toMatch(new RegExp(`^${level} +[가-힣]`, 'm'));
+    expect((await run(['failsafe'])).out).toContain('CUT     the drive is switched off at once');
     expect(rows).toHaveLength(14);
     expect(rows[1]).toEqual(['estop', 'CUT', 'CUT', '–', '사람이 해제', '비상 정지 상태입니다.']);
     const json = JSON.parse((await run(['failsafe', '--json'])).out) as { failsafe: object[] };

@@ -13,9 +13,9 @@ describe('lines for people', () => {
 
   it('begin with when something was observed, or happened', () => {
     const arrived = { type: 'movement.arrived', observed_at_ms: AT, attributes: {} };
-    expect(eventLine(arrived)).toBe(`${clockTime(AT)}  movement.arrived`);
+    expect(eventLine(arrived, 'en')).toBe(`${clockTime(AT)}  movement.arrived`);
     const started = { event: 'STARTED', method: 'undock', occurred_at: new Date(AT).toISOString() };
-    expect(eventLine(started)).toBe(`${clockTime(AT)}  STARTED  undock`);
+    expect(eventLine(started, 'en')).toBe(`${clockTime(AT)}  STARTED  undock`);
   });
 
   it('stand under each other, in Korean too', () => {

@@ -104,7 +104,7 @@ describe('injected faults', () => {
     expect(() => inject('obstacle 0 3.5')).toThrow(/does not fit/);
     expect(() => inject('obstacle 2.3 0.8')).toThrow(/does not fit/);
     expect(() => inject('obstacle 40 1')).toThrow(/X: found "40"; it must be a number from/);
-    expect(inject('obstacle clear')).toBe('1 obstacles were taken away');
+    expect(inject('obstacle clear')).toBe('the obstacle was taken away');
   });
 
   it('dark: switches the light of a room off and on', () => {
