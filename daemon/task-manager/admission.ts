@@ -92,6 +92,7 @@ export function requestOf(submit: SubmitTask, { spec, params }: Admitted): TaskR
     preemptPolicy: task.preemptPolicy ?? 'NONE',
     failurePolicy: task.failurePolicy ?? 'ABORT',
     compensationMethod: task.compensationMethod ?? null,
+    completionAreaId: task.completionAreaId ?? null,
     timeoutMs: task.timeoutMs ?? timeoutOf(spec, params),
     cancellable: task.cancellable ?? true,
     dryRun: task.dryRun ?? false,

@@ -1,6 +1,7 @@
 /** Defects get an id that stands in the log and in what the outside is told. */
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
+import type { Store } from '../store/store.js';
 import { StoreError } from '../store/store-error.js';
 
 export class Defects {
@@ -29,6 +30,22 @@ export class Defects {
 
 export function defectMessage(errorId: string): string {
   return `internal error ${errorId}: details are in the log`;
+}
+
+/** Runs `fn` in a `write` of its own, so that a defect undoes it alone; gives the id of the defect, or null. */
+export function orDefect(
+  { store, defects }: { store: Pick<Store, 'write'>; defects: Defects },
+  taskId: string,
+  where: string,
+  fn: () => void,
+): string | null {
+  try {
+    store.write(fn);
+    return null;
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    return defects.record(error, { taskId, where });
+  }
 }
 
 /** A store that says no has counted and logged it; whoever calls this tries again later by other means. */

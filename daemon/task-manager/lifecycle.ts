@@ -68,7 +68,7 @@ export interface Conclusion {
 /**
  * How a task ends. What is proven decides: a completion counts whatever was wanted meanwhile; CANCELLED takes a
  * proof of the stop, which a method without anything to stop gives by ending. `unaskedReason`: for a `run` that was
- * stopped by another way than through this task.
+ * stopped by another way than through this task. `areaId`: see `completedOutcome`.
  */
 export function conclude(
   result: RunResult,
@@ -76,20 +76,11 @@ export function conclude(
   spec: Pick<MethodSpec, 'name' | 'cancel'>,
   unaskedReason: TaskReason,
   nowMs: number,
+  areaId: string | null = null,
 ): Conclusion {
   switch (result.kind) {
-    case 'completed': {
-      const { evidence, output, stage } = result.completion;
-      return kept({
-        event: 'COMPLETED',
-        reason: null,
-        message: null,
-        observedAtMs: null,
-        stage,
-        evidence,
-        output,
-      });
-    }
+    case 'completed':
+      return kept(completedOutcome(result.completion, areaId));
     case 'stopped':
       return kept(stoppedOutcome(stopping ?? unasked(spec.name, unaskedReason), result.evidence));
     case 'failed':
@@ -108,6 +99,23 @@ export function conclude(
     case 'defect':
       return { outcome: defect(result.errorId), cut: stopping !== null && spec.cancel !== null };
   }
+}
+
+/**
+ * What is done was done where it was to be done: with `areaId`, evidence that names another area, or none although the
+ * method tells areas, is no completion.
+ */
+export function completedOutcome(
+  { evidence, output, stage }: Completion,
+  areaId: string | null,
+  message: string | null = null,
+): Outcome {
+  if (areaId !== null && 'area_id' in evidence && evidence.area_id !== areaId) {
+    const where = evidence.area_id === null ? 'in no known area' : `in area ${String(evidence.area_id)}`;
+    const why = `completed ${where}; completionAreaId asked for area ${areaId}`;
+    return failure('STATE_CONDITION_FAILED', why, { evidence });
+  }
+  return { event: 'COMPLETED', reason: null, message, observedAtMs: null, stage, evidence, output };
 }
 
 /** A failure that another try cannot mend or must not risk: decisions, a person's business, half-done things. */

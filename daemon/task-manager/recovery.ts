@@ -6,7 +6,7 @@ import type { Completion, MethodSpec } from '../../executors/method.js';
 import type { Store } from '../store/store.js';
 import { type Methods, parseParams } from './admission.js';
 import type { RecoveryReport } from './deps.js';
-import { failure, refusedOutcome } from './lifecycle.js';
+import { completedOutcome, failure, refusedOutcome } from './lifecycle.js';
 import type { Outcome, TaskRow } from './task.js';
 import type { TaskCore } from './task-core.js';
 import type { WorkflowEngine } from './workflow/engine.js';
@@ -31,17 +31,15 @@ export function decideRecovery(
   maxAttempts: number,
 ): RecoveryDecision {
   const { method } = row.request;
-  if (done !== null) return { do: 'end', outcome: completedMeanwhile(done) };
+  if (done !== null) {
+    const outcome = completedOutcome(done, row.request.completionAreaId, 'found done after a restart');
+    return { do: 'end', outcome };
+  }
   if (row.state === 'CANCELLING') return { do: 'end', outcome: cutShort(row) };
   if (spec === null) return restarted(`${method} does not exist any more`);
   if (!spec.idempotent) return restarted(`${method} was cut short and is not safe to continue`);
   if (row.attempt >= maxAttempts) return restarted(`${method} was cut short ${row.attempt} times`);
   return { do: 'continue' };
-}
-
-function completedMeanwhile({ evidence, output, stage }: Completion): Outcome {
-  const rest = { reason: null, message: 'found done after a restart', observedAtMs: null };
-  return { event: 'COMPLETED', ...rest, stage, evidence, output };
 }
 
 /** Its stop was asked for and never proven by its own run. */

@@ -1,21 +1,21 @@
 /** The life of single tasks: admission, start, stop and the one end. Workflows stand on top of it. */
 import { isRefusal, Refusal } from '../../config/contracts/errors.js';
-import type { MethodSpec } from '../../executors/method.js';
 import { StoreError } from '../store/store-error.js';
 import { type Admitted, admit, type Methods, requestOf } from './admission.js';
 import { compensationOf, triesAgain } from './after-failure.js';
 import { type Candidate, Candidates } from './candidates.js';
 import type { Contender } from './conflicts.js';
-import { type Defects, tolerateStore } from './defects.js';
+import { type Defects, orDefect, tolerateStore } from './defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from './deps.js';
 import { Executions } from './executions.js';
 import { Leases } from './leases.js';
-import { conclude, defect, failure, type RunResult, refusedOutcome, stoppedOutcome } from './lifecycle.js';
+import { conclude, type RunResult, refusedOutcome, stoppedOutcome } from './lifecycle.js';
 import { NO_OWNER, type OwnerHooks } from './owner.js';
 import { checkRoom } from './room.js';
 import { Scheduler } from './scheduler.js';
 import { StopSources } from './stop-sources.js';
 import {
+  cancelled,
   claimsResource,
   neverStarted,
   type Outcome,
@@ -26,6 +26,7 @@ import {
   toRecord,
 } from './task.js';
 import { detailOf, subjectOf, type TaskEvents } from './task-events.js';
+import { TaskStarts } from './task-starts.js';
 import { TaskTable } from './task-table.js';
 import type { Canceller, SubmitTask, TaskRecord } from './types.js';
 import type { Waiting } from './waiting-room.js';
@@ -46,6 +47,7 @@ export class TaskCore {
   readonly #d: TaskCoreDeps;
   readonly #candidates: Candidates;
   readonly #stops = new StopSources();
+  readonly #starts: TaskStarts;
   readonly #counters = { submitted: 0, refused: 0, emergency_cuts: 0, store_retries: 0 };
   #hooks: OwnerHooks = NO_OWNER;
   #closing = false;
@@ -61,7 +63,7 @@ export class TaskCore {
       now: () => deps.clock.now(),
       reserveAfterMs: deps.limits.reserveAfterMs,
       host: {
-        start: (item) => this.#start(item),
+        start: (item) => this.#starts.start(item),
         waits: (item, why) => this.#waits(item, why),
         preempt: (victim, by) => this.#preempt(victim, by),
       },
@@ -75,6 +77,19 @@ export class TaskCore {
         timedOut: (taskId) => this.#timedOut(taskId),
         progressed: (taskId, stage) => this.#progressed(taskId, stage),
       },
+    });
+    this.#starts = new TaskStarts({
+      ...deps,
+      table: this.table,
+      leases: this.leases,
+      executions: this.executions,
+      candidates: this.#candidates,
+      stops: this.#stops,
+      owner: () => this.#hooks,
+      closing: () => this.#closing,
+      settle: (row, outcome) => this.#settle(row, outcome),
+      settleUntilStored: (row, outcome) => this.#settleUntilStored(row, outcome),
+      pumpLater: () => this.pumpLater(),
     });
   }
 
@@ -118,7 +133,7 @@ export class TaskCore {
   /** Gives a PENDING task its place in line, and starts it if it is its turn. Inside a `write`. */
   enqueue(row: TaskRow, admitted: Admitted): void {
     if (row.request.dryRun) {
-      this.#dryRun(row, admitted);
+      this.#starts.dryRun(row, admitted);
       return;
     }
     this.scheduler.add(this.#candidates.add(row, admitted));
@@ -201,99 +216,10 @@ export class TaskCore {
     });
   }
 
-  /** Schema and admission were checked; what is left is whether it could start now. */
-  #dryRun(row: TaskRow, { spec, params }: Admitted): void {
-    const refused = this.#precondition(spec, params);
-    if (refused !== null) {
-      this.#settle(row, refused);
-      return;
-    }
-    const started = this.table.transition(row.taskId, 'STARTED', { startedAt: this.#now() });
-    this.#d.events.publish('STARTED', subjectOf(started), {});
-    const evidence = { dry_run: true };
-    const done = { reason: null, message: null, observedAtMs: null, stage: null, evidence, output: null };
-    this.#settle(started, { event: 'COMPLETED', ...done });
-  }
-
-  /** A step that cannot even be started because of a defect ends for it, and is in nobody's way. */
-  #start(item: Waiting): void {
-    const row = this.table.getLive(item.taskId);
-    const candidate = this.#candidates.get(item.taskId);
-    if (row === null || candidate === null) throw new Error(`task ${item.taskId} is not waiting`);
-    if (row.request.role === null) {
-      this.#startNow(row, candidate);
-      return;
-    }
-    const errorId = this.#orDefect(row, 'start of a step', () => this.#startNow(row, candidate));
-    if (errorId !== null) this.#settle(row, defect(errorId));
-  }
-
-  #startNow(row: TaskRow, candidate: Candidate): void {
-    const refused = this.#refusedAtStart(row, candidate);
-    if (refused !== null) {
-      this.#settle(row, refused);
-      return;
-    }
-    this.leases.grant(row.taskId, candidate.claims);
-    const started = this.table.transition(row.taskId, 'STARTED', { startedAt: this.#now() });
-    if (row.request.role !== null) this.#hooks.started(started);
-    this.#d.events.publish('STARTED', subjectOf(started), {});
-    this.#stops.started(started);
-    this.#d.store.onUndo(() => this.pumpLater());
-    this.#d.store.afterCommit(() => this.#begin(started, candidate));
-  }
-
-  /** Runs `fn` so that a defect undoes it alone; gives the id of the defect, or null. */
-  #orDefect(row: TaskRow, where: string, fn: () => void): string | null {
-    try {
-      this.#d.store.write(fn);
-      return null;
-    } catch (error) {
-      if (error instanceof StoreError) throw error;
-      return this.#d.defects.record(error, { taskId: row.taskId, where });
-    }
-  }
-
-  #refusedAtStart(row: TaskRow, { spec, params }: Candidate): Outcome | null {
-    const gate = row.request.role === null ? null : this.#hooks.beforeStart(row);
-    if (gate === null) return this.#precondition(spec, params);
-    if (!gate.skip) return failure('STATE_CONDITION_FAILED', gate.message);
-    return stoppedOutcome(cancelled('CANCELLED_BY_SYSTEM', gate.message), neverStarted(this.#now()));
-  }
-
-  #precondition(spec: MethodSpec, params: unknown): Outcome | null {
-    try {
-      spec.precondition?.({ params, nowMs: this.#now() });
-      return null;
-    } catch (error) {
-      if (isRefusal(error)) return refusedOutcome(error);
-      return defect(this.#d.defects.record(error, { method: spec.name, where: 'precondition' }));
-    }
-  }
-
-  /** STARTED is durable: now the physical part may begin. */
-  #begin({ taskId, attempt }: TaskRow, candidate: Candidate): void {
-    const row = this.table.getLive(taskId);
-    if (row === null || row.attempt !== attempt || this.#closing) return;
-    if (row.stopping !== null) {
-      // Cancelled between the decision to start it and the commit of that.
-      this.#settleUntilStored(row, stoppedOutcome(row.stopping, neverStarted(this.#now())));
-      return;
-    }
-    this.executions.begin({
-      taskId,
-      attempt,
-      spec: candidate.spec,
-      params: candidate.params,
-      timeoutMs: row.request.timeoutMs,
-      fence: (resource) => this.leases.fence(taskId, resource),
-    });
-  }
-
   #waits(item: Waiting, why: string): void {
     const row = this.table.getLive(item.taskId);
     if (row === null || row.request.role === null) return;
-    this.#orDefect(row, 'wait of a step', () => this.#hooks.waiting(row, why));
+    orDefect(this.#d, row.taskId, 'wait of a step', () => this.#hooks.waiting(row, why));
   }
 
   #preempt(victim: Contender, by: Waiting): void {
@@ -341,7 +267,14 @@ export class TaskCore {
     if (this.#closing && wanted === null && result.kind !== 'completed') return;
     const { spec } = candidate;
     const reason = this.#stops.reasonFor(row, spec);
-    const { outcome, cut } = conclude(result, wanted, spec, reason, this.#now());
+    const { outcome, cut } = conclude(
+      result,
+      wanted,
+      spec,
+      reason,
+      this.#now(),
+      row.request.completionAreaId,
+    );
     if (cut) this.#cut(outcome.message ?? 'a stop was not proven');
     this.#settleUntilStored(row, outcome);
   }
@@ -388,7 +321,7 @@ export class TaskCore {
     this.#d.events.publish(outcome.event, subjectOf(ended), detailOf(outcome));
     if (row.request.role === null) this.#compensate(ended);
     else {
-      const errorId = this.#orDefect(row, 'end of a step', () => this.#hooks.ended(ended));
+      const errorId = orDefect(this.#d, row.taskId, 'end of a step', () => this.#hooks.ended(ended));
       if (errorId !== null) this.#hooks.broken(ended, errorId);
     }
     this.scheduler.pump();
@@ -422,8 +355,4 @@ export class TaskCore {
   #now(): number {
     return Math.round(this.#d.clock.now());
   }
-}
-
-function cancelled(reason: Stopping['reason'], message: string): Stopping {
-  return { as: 'CANCELLED', reason, message, observedAtMs: null };
 }

@@ -16,6 +16,8 @@ export interface TaskRequest {
   preemptPolicy: 'NONE' | 'PREEMPT_LOWER' | 'PREEMPT_SAME_QUEUE';
   failurePolicy: 'ABORT' | 'CONTINUE' | 'RETRY' | 'COMPENSATE' | 'REPLAN';
   compensationMethod: string | null;
+  /** Where it has to be done; null: wherever its method does it. */
+  completionAreaId: string | null;
   /** Counted from STARTED, ms. */
   timeoutMs: number;
   cancellable: boolean;
@@ -105,6 +107,10 @@ export function toRecord(row: TaskRow, stage: TaskStage | null): TaskRecord {
 /** Never started: nothing physical happened, so nothing has to stop. */
 export function neverStarted(nowMs: number): Record<string, unknown> {
   return { stopped: true, never_started: true, observed_at_ms: nowMs };
+}
+
+export function cancelled(reason: Stopping['reason'], message: string): Stopping {
+  return { as: 'CANCELLED', reason, message, observedAtMs: null };
 }
 
 export function claimsResource(claims: readonly ResourceClaim[], resource: Resource): boolean {

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../executors/method.js';
@@ -6,6 +7,8 @@ import { methodsMarkdown, methodTable } from '../../support/method-table.js';
 import { testRobot } from '../../support/services.js';
 
 const DOCS = fileURLToPath(new URL('../../../docs/methods.md', import.meta.url));
+
+const HIL = fileURLToPath(new URL('../../hil', import.meta.url));
 
 describe('the registered methods', () => {
   const { methods } = testRobot();
@@ -29,6 +32,13 @@ describe('the registered methods', () => {
       'stopTts',
       'syncState',
     ]);
+  });
+
+  it('are each called in a whole home', () => {
+    const home = readdirSync(HIL).filter((file) => file.endsWith('.test.ts'));
+    const texts = home.map((file) => readFileSync(join(HIL, file), 'utf8')).join();
+    const missing = methods.filter(({ name }) => !texts.includes(`'${name}'`));
+    expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
   it('refuse parameters they do not know', () => {

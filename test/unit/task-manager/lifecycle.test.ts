@@ -52,6 +52,28 @@ describe('a task', () => {
     expect(world.tasks.listTasks().map((t) => t.taskId)).toEqual([task.taskId]);
   });
 
+  it('is not done when it was done in another area than completionAreaId asks for', async () => {
+    const world = openTaskWorld();
+    world.submit('move', { completionAreaId: '3' });
+    await world.quiet();
+    world.run('move').complete({ area_id: '2' }, { area_id: '2' });
+    await world.quiet();
+    world.submit('move', { completionAreaId: '3' });
+    await world.quiet();
+    world.run('move').complete({}, { area_id: null });
+    await world.quiet();
+    world.submit('move', { completionAreaId: '3' });
+    await world.quiet();
+    world.run('move').complete({ area_id: '3' }, { area_id: '3' });
+    await world.quiet();
+    const ends = world.events().filter((e) => e.event !== 'STARTED');
+    expect(ends).toMatchObject([
+      { event: 'FAILED', reason_code: 'STATE_CONDITION_FAILED', evidence: { area_id: '2' }, output: null },
+      { event: 'FAILED', reason_code: 'STATE_CONDITION_FAILED', evidence: { area_id: null } },
+      { event: 'COMPLETED', reason_code: null, evidence: { area_id: '3' } },
+    ]);
+  });
+
   it('fails for the reason its method gives, with how old the fact behind it is', async () => {
     const world = openTaskWorld();
     world.submit('move');
