@@ -23,7 +23,12 @@ const memoryPort = z.strictObject({
   kind: z.literal('memory'),
   name: z.enum(['base', 'lidar', 'air', 'fan']),
 });
-const portSchema = z.discriminatedUnion('kind', [serialPort, tcpPort, memoryPort]);
+const portSchema = z.discriminatedUnion('kind', [serialPort, tcpPort, memoryPort], {
+  error: ({ code }: { code?: string }) =>
+    code === 'invalid_type'
+      ? 'allowed: {kind: serial, path: DEVICE, baud_rate: N} or {kind: tcp, host: HOST, port: N}'
+      : undefined,
+});
 export type PortConfig = z.infer<typeof portSchema>;
 
 const positive = (max: number) => z.number().positive().max(max);

@@ -45,7 +45,7 @@ export class Cli {
 
   /** A table as wide as the terminal. */
   table(heads: readonly string[], rows: readonly (readonly (string | null)[])[]): string {
-    return textTable(heads, rows, this.io.stdout.columns);
+    return textTable(heads, rows, this.io.stdout.columns || undefined);
   }
 
   /** One line of JSON, for streams. */

@@ -10,7 +10,7 @@ import { socketPath } from '../api/socket-path.js';
 import { isAnswered } from '../api/state-dir.js';
 import { simStateDir } from './default-state-dir.js';
 import type { Translate } from './language.js';
-import { freePort } from './simulation/free-port.js';
+import { freePort, isFree } from './simulation/free-port.js';
 import { createRobot } from './simulation/robot.js';
 import { parseSimOptions, type SimOptions } from './simulation/sim-options.js';
 import { labelled, MAIN_JOB, tellStory } from './simulation/story.js';
@@ -47,10 +47,10 @@ export function registerSim(program: Command, t: Translate): Command {
 async function simulate(options: SimOptions, t: Translate): Promise<number> {
   const wall = new SystemClock();
   const terminal = createTerminal(process.stdout, options.headless);
+  const mqttPort = await portFor(options.mqttPort, '--mqtt-port', DEFAULT_MQTT_PORT, t);
+  const apiPort = await portFor(options.apiPort, '--api-port', DEFAULT_API_PORT, t);
   const stateDir = options.stateDir ?? (await freshStateDir(t));
   await refuseSecond(stateDir, t);
-  const mqttPort = options.mqttPort ?? (await freePort(DEFAULT_MQTT_PORT));
-  const apiPort = options.apiPort ?? (await freePort(DEFAULT_API_PORT));
   const { device_id: deviceId } = loadConfig(profilePath('sim'), process.env, stateDir).config;
   const session = new SimSession({
     ...options,
@@ -95,6 +95,18 @@ async function simulate(options: SimOptions, t: Translate): Promise<number> {
   return code;
 }
 
+/** The port that was asked for, which has to be free, or one that is. */
+async function portFor(
+  given: number | undefined,
+  option: string,
+  preferred: number,
+  t: Translate,
+): Promise<number> {
+  if (given === undefined) return await freePort(preferred);
+  if (!(await isFree(given))) throw new Error(t('simPortTaken', { option, port: given }));
+  return given;
+}
+
 async function untilOver(
   session: SimSession,
   options: SimOptions,
@@ -117,7 +129,7 @@ async function untilOver(
     wall,
     goal: MAIN_JOB,
     t,
-    columns: process.stdout.columns ?? 160,
+    columns: process.stdout.columns || 160,
     print: (line) => terminal.print(line),
     live: (line) => terminal.live(line),
   });

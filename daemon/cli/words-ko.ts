@@ -60,6 +60,10 @@ export const PROFILE_WORDS: Pairs = [
     'base and ros2 are both set: a robot is driven over serial or over ROS 2, not both',
     'base와 ros2를 둘 다 정했어요. 로봇은 시리얼이나 ROS 2 가운데 하나로 움직여요',
   ],
+  [
+    'allowed: {kind: serial, path: DEVICE, baud_rate: N} or {kind: tcp, host: HOST, port: N}',
+    '이렇게 적으세요: {kind: serial, path: DEVICE, baud_rate: N} 또는 {kind: tcp, host: HOST, port: N}',
+  ],
   ['{field} is missing: {allowed!}', '{field}: 없어요. {allowed!}'],
   ['{field} is {value}: {allowed!}', '{field}: {value}. {allowed!}'],
   ...ALLOWED,

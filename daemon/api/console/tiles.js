@@ -136,8 +136,8 @@ function air(model) {
   if (block.source_state === 'error') return { ...unknown('air', t('air')), detail: t('sensorError') };
   if (!block.grade) return unknown('air', t('air'));
   const figures = [
-    block.pm2_5 === null ? null : `PM2.5\u00a0${Math.round(block.pm2_5)}`,
-    block.co2 === null ? null : `CO₂\u00a0${Math.round(block.co2)}`,
+    block.pm2_5 === null ? null : `PM2.5\u00a0${Math.round(block.pm2_5)}\u00a0µg/m³`,
+    block.co2 === null ? null : `CO₂\u00a0${Math.round(block.co2)}\u00a0ppm`,
     block.temperature === null ? null : `${block.temperature.toFixed(1)}\u00a0°C`,
     block.humidity === null ? null : `${Math.round(block.humidity)}\u00a0%`,
   ];

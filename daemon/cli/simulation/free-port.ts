@@ -5,6 +5,10 @@ export async function freePort(preferred: number): Promise<number> {
   return (await tryPort(preferred)) ?? (await tryPort(0)) ?? 0;
 }
 
+export async function isFree(port: number): Promise<boolean> {
+  return (await tryPort(port)) !== null;
+}
+
 function tryPort(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -72,6 +72,10 @@ export const simTexts = {
     ko: '로봇은 계속 켜져 있어요. 다른 터미널에서 말을 걸어 보세요. 예: `npx deviceagent task list`. Ctrl-C로 끝냅니다.',
     en: 'the robot stays up; talk to it from a second terminal, e.g. `npx deviceagent task list`. Ctrl-C ends.',
   },
+  simPortTaken: {
+    ko: '{option} {port}: 이미 쓰이는 포트예요. 다른 포트를 고르거나 빼면 빈 포트를 찾아요.',
+    en: '{option} {port} is in use; choose another, or leave it out and a free one is found',
+  },
   simTaken: {
     ko: '{dir}에서 이미 로봇이 실행 중이에요. 그 로봇을 끄거나 다른 --state-dir를 쓰세요.',
     en: 'a robot already runs on {dir}; stop it, or use another --state-dir',

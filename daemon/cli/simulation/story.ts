@@ -272,6 +272,7 @@ function briefEvidence(evidence: unknown): string {
 function brief(value: unknown): string {
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toFixed(2);
   if (value === null) return '–';
+  if (Array.isArray(value)) return `[${value.map(brief).join(', ')}]`;
   if (typeof value === 'object') return `(${briefValues(value)})`;
   return String(value);
 }

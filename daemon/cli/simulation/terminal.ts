@@ -24,7 +24,8 @@ export function createTerminal(out: NodeJS.WriteStream, quiet: boolean): Termina
       if (!draws) return;
       clear();
       if (line === '') return;
-      out.write(cutToWidth(line, (out.columns ?? 100) - 1));
+      // A pseudo-terminal that nobody has sized says 0.
+      out.write(cutToWidth(line, (out.columns || 100) - 1));
       drawn = true;
     },
   };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventLine } from '../../../daemon/cli/commands/wait.js';
 import { clockTime, facts } from '../../../daemon/cli/format.js';
 import { labelled } from '../../../daemon/cli/simulation/story.js';
+import { createTerminal } from '../../../daemon/cli/simulation/terminal.js';
 
 const AT = 1_790_000_000_000;
 
@@ -16,6 +17,15 @@ describe('lines for people', () => {
     expect(eventLine(arrived, 'en')).toBe(`${clockTime(AT)}  movement.arrived`);
     const started = { event: 'STARTED', method: 'undock', occurred_at: new Date(AT).toISOString() };
     expect(eventLine(started, 'en')).toBe(`${clockTime(AT)}  STARTED  undock`);
+  });
+
+  it('are cut to a terminal, also where it does not know its width', () => {
+    for (const columns of [undefined, 0]) {
+      const written: string[] = [];
+      const out = { isTTY: true, columns, write: (text: string) => written.push(text) };
+      createTerminal(out as unknown as NodeJS.WriteStream, false).live('s2  navigation.driving');
+      expect(written.join('')).toBe('s2  navigation.driving');
+    }
   });
 
   it('stand under each other, in Korean too', () => {

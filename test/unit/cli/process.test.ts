@@ -1,6 +1,8 @@
 /** The command as a process of its own, as `npm run build` leaves it in dist/. */
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -62,6 +64,20 @@ describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
     expect(second.code).toBe(1);
     expect(second.err).toMatch(/^deviceagent: .*another process holds it/);
     expect(second.err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('says which port a simulation was given that is in use', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    for (const option of ['--mqtt-port', '--api-port']) {
+      const ran = await deviceagent('sim', '--once', option, String(port), '--state-dir', join(empty, 'sim'));
+      expect(ran).toMatchObject({ code: 1, out: '' });
+      expect(ran.err).toBe(
+        `deviceagent: ${option} ${port} is in use; choose another, or leave it out and a free one is found\n`,
+      );
+    }
+    holder.close();
   });
 
   it('talks to a daemon over its socket', async () => {

@@ -12,7 +12,7 @@ const source = (...files: string[]) =>
 
 describe('the Korean of the terminal', () => {
   it('translates only what is said of a profile', () => {
-    const text = source('config/load.ts', 'config/api-tokens.ts');
+    const text = source('config/load.ts', 'config/schema.ts', 'config/api-tokens.ts');
     const unsaid = PROFILE_WORDS.filter((pair) => !ALLOWED.includes(pair)).flatMap(([english]) =>
       english.split(/\{\w+!?\}/).filter((piece) => {
         const words = piece.replace(/^[:;,.?() ]+|[:;,.?() ]+$/g, '').replace('api.tokens_file', '');

@@ -83,6 +83,10 @@ describe('a bad file', () => {
     ['cloud: {url: "http://x"}', 'cloud.url is "http://x"'],
     ['cloud: {url: null, cert_file: a.pem}', 'cloud.cert_file and cloud.key_file belong together'],
     ['motion: {max_speed: .nan}', 'motion.max_speed is NaN'],
+    [
+      'lidar: {driver: ld19, port: /dev/ttyUSB1}',
+      'lidar.port is "/dev/ttyUSB1": allowed: {kind: serial, path: DEVICE, baud_rate: N} or {kind: tcp',
+    ],
     ['air_grades: {pm2_5: [35, 15, 75]}', 'air_grades.pm2_5 is [35,15,75]: the three limits have to rise'],
     ['api: {allowed_hosts: ["http://robot:80"]}', 'a host name or address without its port'],
     [
