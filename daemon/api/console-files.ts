@@ -36,7 +36,8 @@ export async function addConsole(app: FastifyInstance, parts: ConsoleParts): Pro
       reply.header('cache-control', 'no-cache').header('content-security-policy', PAGE_POLICY);
       return undefined;
     });
-    for (const name of readdirSync(FOLDER)) serveFile(scope, name);
+    // Declarations are for the command line, which shares the robot's words with the page.
+    for (const name of readdirSync(FOLDER)) if (!name.endsWith('.d.ts')) serveFile(scope, name);
   });
 }
 
