@@ -1,3 +1,4 @@
+import { BucketQueue } from './bucket-queue.js';
 import { LINK_RIGHT, LINK_UP, type PlanningGrid } from './planning-grid.js';
 
 /** Distances are integers in 1/8 cell, which lets a bucket queue order them. */
@@ -13,7 +14,7 @@ export class CoarseSearch {
   readonly #dist: Int32Array;
   readonly #step: Int32Array;
   readonly #grid: PlanningGrid;
-  #queue: BucketQueue;
+  readonly #queue: BucketQueue;
   /** Everything not settled is at least this far, in 1/8 cell. */
   #frontier = 0;
 
@@ -38,8 +39,7 @@ export class CoarseSearch {
     dist[goal] = 0;
     queue.push(0, goal);
     let stopAt = UNSEEN;
-    for (let entry = queue.pop(); entry >= 0; entry = queue.pop()) {
-      const node = queue.nodeOf(entry);
+    for (let node = queue.pop(); node >= 0; node = queue.pop()) {
       const d = dist[node] ?? 0;
       if (queue.distance > d) continue;
       if (d > stopAt) break;
@@ -88,74 +88,16 @@ export class CoarseSearch {
     return ways;
   }
 
-  /** For `lowerBound`: distances per block in 1/8 cell, and what to take where they are larger than that. */
-  get distances(): Int32Array {
-    return this.#dist;
-  }
-  get frontier(): number {
-    return this.#frontier;
+  /** Fills `bounds` with the cells of way left from each block to the goal, at least. */
+  lowerBounds(bounds: Float32Array): void {
+    const dist = this.#dist;
+    // A block path may be longer than the true one by its first and last block.
+    const slack = 2 * this.#grid.block;
+    for (let b = 0; b < bounds.length; b++) {
+      bounds[b] = Math.min(dist[b] ?? 0, this.#frontier) / SCALE - slack;
+    }
   }
 }
-
-export const COARSE_SCALE = SCALE;
 
 const DX = [1, -1, 0, 0, 1, 1, -1, -1];
 const DY = [0, 0, 1, -1, 1, -1, 1, -1];
-
-/** A monotone priority queue over integers that differ by less than `span`: a ring of linked lists. */
-class BucketQueue {
-  readonly #head: Int32Array;
-  #next = new Int32Array(4096);
-  #node = new Int32Array(4096);
-  #used = 0;
-  #queued = 0;
-  distance = 0;
-
-  constructor(readonly span: number) {
-    this.#head = new Int32Array(span).fill(-1);
-  }
-
-  clear(): void {
-    this.#head.fill(-1);
-    this.#used = 0;
-    this.#queued = 0;
-    this.distance = 0;
-  }
-
-  push(distance: number, node: number): void {
-    if (this.#used === this.#next.length) this.#grow();
-    const entry = this.#used++;
-    const slot = distance % this.span;
-    this.#node[entry] = node;
-    this.#next[entry] = this.#head[slot] ?? -1;
-    this.#head[slot] = entry;
-    this.#queued++;
-  }
-
-  /** An entry with the smallest distance (then in `distance`), or −1. */
-  pop(): number {
-    if (this.#queued === 0) return -1;
-    let slot = this.distance % this.span;
-    while ((this.#head[slot] ?? -1) < 0) {
-      this.distance++;
-      slot = slot + 1 === this.span ? 0 : slot + 1;
-    }
-    const entry = this.#head[slot] ?? -1;
-    this.#head[slot] = this.#next[entry] ?? -1;
-    this.#queued--;
-    return entry;
-  }
-
-  nodeOf(entry: number): number {
-    return this.#node[entry] ?? 0;
-  }
-
-  #grow(): void {
-    const next = new Int32Array(this.#next.length * 2);
-    next.set(this.#next);
-    this.#next = next;
-    const node = new Int32Array(this.#node.length * 2);
-    node.set(this.#node);
-    this.#node = node;
-  }
-}

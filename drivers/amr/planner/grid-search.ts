@@ -1,9 +1,15 @@
-import { COARSE_SCALE, CoarseSearch } from './coarse-search.js';
-import { OpenHeap } from './open-heap.js';
+import { COST_MAX_FREE } from '../costmap/costs.js';
+import { BucketQueue } from './bucket-queue.js';
+import { CoarseSearch } from './coarse-search.js';
 import type { PlanningGrid } from './planning-grid.js';
 
-/** The heuristic counts a little more than it is worth: paths stay within this factor of the cheapest. */
+/** The heuristic counts a little more than it is worth, and no cell is looked at twice: a few percent of cost for speed. */
 const GREED = 1.02;
+
+/** Fractions of a cell that the queue tells apart, and cells of way that it holds at once, many times what it has to. */
+const QUEUE_SCALE = 8;
+const QUEUE_SPAN = 1024 * QUEUE_SCALE;
+const DIAGONAL_EXTRA = Math.SQRT2 - 1;
 
 const DX = [1, 0, -1, 0, 1, -1, -1, 1];
 const DY = [0, 1, 0, -1, 1, 1, -1, -1];
@@ -19,7 +25,9 @@ export class GridSearch {
   readonly #from: Uint8Array;
   readonly #seen: Uint16Array;
   #generation = 0;
-  readonly #open = new OpenHeap();
+  readonly #open: BucketQueue;
+  /** What is left of the way from each block, at least, in the running search. */
+  readonly #bounds: Float32Array;
   /** Cells taken from the queue by the last search. */
   expanded = 0;
 
@@ -32,6 +40,8 @@ export class GridSearch {
     this.#g = new Float32Array(size);
     this.#from = new Uint8Array(size);
     this.#seen = new Uint16Array(size);
+    this.#bounds = new Float32Array(grid.blockCost.length);
+    this.#open = new BucketQueue(QUEUE_SPAN);
   }
 
   /** Cell indices from `start` to `goal`, both free, or null when there is no way. */
@@ -48,74 +58,66 @@ export class GridSearch {
   }
 
   #fineSearch(start: number, goal: number): boolean {
-    const { width, cost } = this.grid;
-    const size = cost.length;
+    const { width, height, cost, block, blocksWide } = this.grid;
     const { costs } = this;
     const g = this.#g;
     const from = this.#from;
     const seen = this.#seen;
     const open = this.#open;
+    const bounds = this.#bounds;
     const generation = this.#nextGeneration();
-    const estimate = this.#heuristic(goal);
+    const closed = generation + 1;
+    const shift = Math.log2(block);
+    const gx = goal % width;
+    const gy = (goal - gx) / width;
+    this.#coarse.lowerBounds(bounds);
+    /** Cells of way left, at least: the larger of the straight (octile) way and the coarse distance. */
+    const estimate = (x: number, y: number): number => {
+      const dx = Math.abs(x - gx);
+      const dy = Math.abs(y - gy);
+      const octile = dx > dy ? dx + DIAGONAL_EXTRA * dy : dy + DIAGONAL_EXTRA * dx;
+      return GREED * Math.max(bounds[(y >> shift) * blocksWide + (x >> shift)] ?? 0, octile);
+    };
+    const startX = start % width;
+    const first = Math.round(estimate(startX, (start - startX) / width) * QUEUE_SCALE);
     open.clear();
     g[start] = 0;
     seen[start] = generation;
-    open.push(estimate(start), start);
-    const closed = generation + 1;
-    while (open.size > 0) {
-      const cell = open.pop();
+    open.push(first, start);
+    for (let cell = open.pop(); cell >= 0; cell = open.pop()) {
       if (cell === goal) return true;
       if (seen[cell] === closed) continue;
       seen[cell] = closed;
       this.expanded++;
       const x = cell % width;
+      const y = (cell - x) / width;
       const reached = g[cell] ?? 0;
       for (let k = 0; k < 8; k++) {
         const dx = DX[k] ?? 0;
+        const dy = DY[k] ?? 0;
         const nx = x + dx;
-        if (nx < 0 || nx >= width) continue;
-        const up = (DY[k] ?? 0) * width;
-        const next = cell + dx + up;
-        if (next < 0 || next >= size) continue;
+        const ny = y + dy;
+        if (nx < 0 || ny < 0 || nx >= width || ny >= height) continue;
+        const next = ny * width + nx;
+        const mark = seen[next] ?? 0;
+        if (mark === closed) continue;
         const step = costs[cost[next] ?? 255] ?? Number.POSITIVE_INFINITY;
         if (step === Number.POSITIVE_INFINITY) continue;
-        let through = reached;
-        if (k < 4) through += step;
-        else {
+        let through = reached + step;
+        if (k >= 4) {
           // No cutting of corners: both cells beside a diagonal step must be free as well.
-          if ((cost[cell + dx] ?? 255) > 252 || (cost[cell + up] ?? 255) > 252) continue;
-          through += step * Math.SQRT2;
+          if ((cost[cell + dx] ?? 255) > COST_MAX_FREE) continue;
+          if ((cost[next - dx] ?? 255) > COST_MAX_FREE) continue;
+          through = reached + step * Math.SQRT2;
         }
-        const mark = seen[next] ?? 0;
-        if (mark === closed || (mark === generation && through >= (g[next] ?? 0))) continue;
+        if (mark === generation && through >= (g[next] ?? 0)) continue;
         g[next] = through;
         from[next] = k;
         seen[next] = generation;
-        open.push(through + estimate(next), next);
+        open.push(Math.round((through + estimate(nx, ny)) * QUEUE_SCALE), next);
       }
     }
     return false;
-  }
-
-  /** Cells of way left, at least: the larger of the straight (octile) way and the coarse distance. */
-  #heuristic(goal: number): (cell: number) => number {
-    const { width, block, blocksWide } = this.grid;
-    const { distances, frontier } = this.#coarse;
-    const gx = goal % width;
-    const gy = Math.floor(goal / width);
-    // A block path may be longer than the true one by its first and last block.
-    const slack = 2 * block;
-    const shift = Math.log2(block);
-    return (cell) => {
-      const y = (cell / width) | 0;
-      const x = cell - y * width;
-      const dx = Math.abs(x - gx);
-      const dy = Math.abs(y - gy);
-      const octile = dx > dy ? dx + 0.41421356 * dy : dy + 0.41421356 * dx;
-      const d = distances[(y >> shift) * blocksWide + (x >> shift)] ?? 0;
-      const coarse = Math.min(d, frontier) / COARSE_SCALE - slack;
-      return GREED * Math.max(coarse, octile);
-    };
   }
 
   #backtrack(start: number, goal: number): number[] {

@@ -4,6 +4,7 @@ import { distance, type Point, type Pose } from '../../../config/contracts/geome
 import { COST_INSCRIBED, COST_LETHAL } from '../../../drivers/amr/costmap/costs.js';
 import { StaticCostmap } from '../../../drivers/amr/costmap/static-costmap.js';
 import { loadMapBundle, mapBundle } from '../../../drivers/amr/map/bundle.js';
+import { BucketQueue } from '../../../drivers/amr/planner/bucket-queue.js';
 import { PlanEngine } from '../../../drivers/amr/planner/engine.js';
 import { GridSearch } from '../../../drivers/amr/planner/grid-search.js';
 import { InlinePlanner } from '../../../drivers/amr/planner/inline-planner.js';
@@ -229,10 +230,11 @@ describe('planned paths', () => {
     const turned = mapBundle({ ...straight.grid, origin: { x: 0, y: 0, theta: 0.6 } }, EMPTY_AREAS);
     const costmap = new StaticCostmap(turned);
     const at = (x: number, y: number) => ({ ...costmap.frame.toMap({ x: x / 0.05, y: y / 0.05 }), theta: 0 });
-    const plan = new PlanEngine(costmap).plan(at(1, 1.2), at(5.5, 3.8));
+    // Inside their cells: on an edge, rounding decides which of two cells a place belongs to.
+    const plan = new PlanEngine(costmap).plan(at(1.02, 1.22), at(5.52, 3.82));
     const other = new PlanEngine(new StaticCostmap(mapBundle(straight.grid, EMPTY_AREAS))).plan(
-      pose(1, 1.2),
-      pose(5.5, 3.8),
+      pose(1.02, 1.22),
+      pose(5.52, 3.82),
     );
     if (!plan.ok || !other.ok) throw new Error('no plan');
     expect(plan.length).toBeCloseTo(other.length, 6);
@@ -253,6 +255,53 @@ describe('planned paths', () => {
     if (!plan.ok) throw new Error(plan.message);
     expect(plan.length).toBeLessThan(1.4 * distance(pose(-12, -22), pose(12, 20)));
     expectFree(bundle, plan.path, plan.escape);
+  });
+});
+
+describe('the queue of the searches', () => {
+  it('gives the smallest distance first, also when they go down again, and each node once per time it was added', () => {
+    const step = fc.oneof(fc.record({ by: fc.integer({ min: -60, max: 200 }) }), fc.constant(null));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+        const queue = new BucketQueue(4096);
+        const waiting: { distance: number; node: number }[] = [];
+        let last = 10_000;
+        steps.forEach((one, node) => {
+          if (one !== null) {
+            const distance = Math.max(9_000, Math.min(12_000, last + one.by));
+            queue.push(distance, node);
+            waiting.push({ distance, node });
+            return;
+          }
+          const got = queue.pop();
+          if (waiting.length === 0) {
+            expect(got).toBe(-1);
+            return;
+          }
+          last = Math.min(...waiting.map((w) => w.distance));
+          expect(queue.distance).toBe(last);
+          const at = waiting.findIndex((w) => w.node === got && w.distance === last);
+          expect(at).toBeGreaterThanOrEqual(0);
+          waiting.splice(at, 1);
+        });
+        for (let left = waiting.length; left > 0; left--) expect(queue.pop()).toBeGreaterThanOrEqual(0);
+        expect(queue.pop()).toBe(-1);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('loses no node whose distance lies farther off than it holds', () => {
+    const queue = new BucketQueue(16);
+    queue.push(100, 1);
+    queue.push(1_000, 2);
+    queue.push(3, 3);
+    queue.push(101, 4);
+    expect([queue.pop(), queue.pop(), queue.pop(), queue.pop(), queue.pop()].sort()).toEqual([
+      -1, 1, 2, 3, 4,
+    ]);
+    queue.push(7, 5);
+    expect([queue.pop(), queue.distance]).toEqual([5, 7]);
   });
 });
 
