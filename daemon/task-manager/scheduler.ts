@@ -10,6 +10,8 @@ export interface SchedulerHost {
   start(item: Waiting): void;
   /** It cannot start yet; told again when the reason changes. */
   waits(item: Waiting, why: string): void;
+  /** Ends it when nobody's stop could make it start; true when it did. Asked before anybody has to give way. */
+  refuse(item: Waiting): boolean;
   /** `victim` has to give way; may be asked again while it stops. */
   preempt(victim: Contender, by: Waiting): void;
 }
@@ -173,6 +175,8 @@ export class Scheduler {
       this.#o.host.start(item);
       return true;
     }
+    // Nobody gives way to what would only be refused when its turn came.
+    if (plan.do === 'preempt' && this.#o.host.refuse(item)) return true;
     this.#block(item, plan);
     return false;
   }

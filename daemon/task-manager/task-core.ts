@@ -65,6 +65,7 @@ export class TaskCore {
       host: {
         start: (item) => this.#starts.start(item),
         waits: (item, why) => this.#waits(item, why),
+        refuse: (item) => this.#starts.refuse(item),
         preempt: (victim, by) => this.#preempt(victim, by),
       },
     });

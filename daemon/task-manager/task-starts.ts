@@ -1,5 +1,6 @@
 /** How a task starts: whether it may, what is written, and the run that begins once that is durable. */
 import { isRefusal } from '../../config/contracts/errors.js';
+import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { MethodSpec } from '../../executors/method.js';
 import type { Admitted } from './admission.js';
 import type { Candidate, Candidates } from './candidates.js';
@@ -14,6 +15,9 @@ import { cancelled, neverStarted, type Outcome, type TaskRow } from './task.js';
 import { subjectOf, type TaskEvents } from './task-events.js';
 import type { TaskTable } from './task-table.js';
 import type { Waiting } from './waiting-room.js';
+
+/** What refuses a task now and may be gone once those in its way have stopped. */
+const CURED_BY_A_STOP: readonly TaskReason[] = ['STATE_CONDITION_FAILED', 'RESOURCE_BUSY'];
 
 export interface TaskStartsDeps extends Pick<TaskManagerDeps, 'store' | 'clock'> {
   events: TaskEvents;
@@ -66,6 +70,21 @@ export class TaskStarts {
     }
     const errorId = orDefect(this.#d, row.taskId, 'start of a step', () => this.#startNow(row, candidate));
     if (errorId !== null) this.#d.settle(row, defect(errorId));
+  }
+
+  /**
+   * Ends a task that others would have to give way to, and that could not start even then. A condition of the robot's
+   * state or a busy part may be what they bring about themselves: that is judged at the start.
+   */
+  refuse({ taskId }: Waiting): boolean {
+    const row = this.#d.table.getLive(taskId);
+    const candidate = this.#d.candidates.get(taskId);
+    if (row === null || candidate === null) return false;
+    const refused = this.#precondition(candidate.spec, candidate.params);
+    if (refused === null || (refused.reason !== null && CURED_BY_A_STOP.includes(refused.reason)))
+      return false;
+    this.#d.settle(row, refused);
+    return true;
   }
 
   #startNow(row: TaskRow, candidate: Candidate): void {

@@ -265,6 +265,30 @@ describe('preemption', () => {
     expect(world.tasks.getTask(between.taskId)?.state).toBe('PENDING');
   });
 
+  it('stops nobody for a task that could not start even then', async () => {
+    const world = openTaskWorld({ blocked: new Set(['rotate']), blockedFor: 'EMERGENCY_STOP' });
+    const low = world.submit('move', { priority: 30 });
+    const waiting = world.submit('move', { priority: 30 });
+    await world.quiet();
+    world.submit('rotate', { priority: 70, preemptPolicy: 'PREEMPT_LOWER' });
+    await world.quiet();
+    expect(world.story()).toEqual(['STARTED move', 'FAILED rotate EMERGENCY_STOP']);
+    expect(world.run('move').context.signal.aborted).toBe(false);
+    expect(owner(world, 'motion')).toBe(low.taskId);
+    world.run('move').complete();
+    await world.quiet();
+    expect(owner(world, 'motion')).toBe(waiting.taskId);
+  });
+
+  it('stops those in the way of a task whose condition their stop may bring about', async () => {
+    const world = openTaskWorld({ blocked: new Set(['rotate']) });
+    world.submit('move', { priority: 30 });
+    await world.quiet();
+    world.submit('rotate', { priority: 70, preemptPolicy: 'PREEMPT_LOWER' });
+    await world.quiet();
+    expect(world.run('move').context.signal.aborted).toBe(true);
+  });
+
   it('leaves equal and higher tasks alone', async () => {
     const world = openTaskWorld();
     world.submit('move', { priority: 70 });

@@ -39,8 +39,9 @@ export interface TaskWorldOptions extends StoreWorldOptions {
   /** What `alreadyDone` says after a restart, by method. */
   done?: Record<string, boolean>;
   context?: () => object;
-  /** Method names whose precondition refuses. */
+  /** Method names whose precondition refuses, and why (default: STATE_CONDITION_FAILED). */
   blocked?: Set<string>;
+  blockedFor?: TaskReason;
   recover?: boolean;
   /** A defect: appending an event whose key has this in it throws. */
   brokenEvent?: string;
@@ -76,7 +77,12 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
       preconditionText: '',
       precondition: () => {
         if (blocked.has(name))
-          throw new Refusal('STATE_CONDITION_FAILED', `${name} cannot start`, undefined, 7);
+          throw new Refusal(
+            options.blockedFor ?? 'STATE_CONDITION_FAILED',
+            `${name} cannot start`,
+            undefined,
+            7,
+          );
       },
       cancel: { method: `stop ${name}`, proof: 'stopped' },
       compensation: null,
