@@ -31,6 +31,16 @@ export const ALLOWED = [
 ];
 
 export const ROBOT_WORDS = [
+  // Sentences that hold others come first: what follows would take them as a part of theirs.
+  ['step {id}: {why!}', '{id} 단계: {why!}'],
+  [
+    '{first!}; {method} was being stopped when the daemon restarted',
+    '{first!}. {method}: 멈추는 중에 프로그램이 다시 시작했어요',
+  ],
+  [
+    'cancelled, but step {id} did not prove its stop: {why!}',
+    '취소했지만 {id} 단계가 멈춘 것을 확인하지 못했어요: {why!}',
+  ],
   ['the emergency stop is latched: release it at the robot', '비상 정지 상태예요. 로봇 곁에서 해제해 주세요'],
   ['the emergency stop is latched; a person has to release it', '비상 정지 상태예요. 사람이 해제해야 해요'],
   ['the emergency stop is latched', '비상 정지 상태예요'],
@@ -164,8 +174,14 @@ export const ROBOT_WORDS = [
     '{method} was being stopped when the daemon restarted',
     '{method}: 멈추는 중에 프로그램이 다시 시작했어요',
   ],
+  ['it had not begun when the workflow ended', '시작하기 전에 작업 흐름이 끝났어요'],
+  ['its condition is false', '조건이 맞지 않았어요'],
+  ['it needs the output of {id}, which was skipped', '건너뛴 {id} 단계의 결과가 필요해요'],
+  ['it needs the output of {id}, which failed', '실패한 {id} 단계의 결과가 필요해요'],
+  ['failed and tolerated: {steps}', '실패했지만 넘어간 단계: {steps}'],
+  ['waited {ms} ms for {what}', '{what}: {ms} ms 동안 기다렸어요'],
+  ['cancelled on request', '요청으로 취소했어요'],
   ['{what} took its place', '{what}에 자리를 내주었어요'],
-  ['step {id}: {why!}', '{id} 단계: {why!}'],
   [
     'the robot is starting or stopping: nothing is taken',
     '로봇이 켜지거나 꺼지는 중이라 아직 받을 수 없어요',

@@ -111,7 +111,8 @@ export const en = {
   keep: 'Keep going',
   close: 'Close',
   goAsk: 'Send the robot to {room}?',
-  goDetail: 'If it is on its way somewhere, it leaves after that.',
+  goDetail:
+    'A journey under way is finished first. Purifying under way is stopped for it, and the workflow it belongs to ends.',
   go: 'Send',
   home: 'To its station',
   stop: 'Stop',

@@ -134,7 +134,7 @@ function why({ reason_code: code, message }) {
   if (!message) return [reasonText(code)];
   return [
     reasonText(code),
-    h('span', { class: 'said', lang: languageOfWords(message) }, ` ${robotWords(message)}`),
+    h('span', { class: 'said', lang: languageOfWords(message) }, ` · ${robotWords(message)}`),
   ];
 }
 

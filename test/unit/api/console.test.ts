@@ -127,7 +127,7 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     ];
     await open();
     await expect.poll(() => text('.task .reason'), SOON).toContain('더 급한 작업에 밀렸어요');
-    expect(await text('.task .reason [lang="ko"]')).toBe(' “주방으로 이동”에 자리를 내주었어요');
+    expect(await text('.task .reason [lang="ko"]')).toBe(' · “주방으로 이동”에 자리를 내주었어요');
   });
 
   it('marks the words of the robot that it has no Korean for as English', async () => {
@@ -135,7 +135,7 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     if (first === undefined) throw new Error('the sample has no task');
     served.runtime.taskRecords = [{ ...first, reasonCode: 'HARDWARE_FAULT', message: 'a word of 거실' }];
     await open();
-    await expect.poll(() => text('.task .reason [lang="en"]'), SOON).toBe(' a word of 거실');
+    await expect.poll(() => text('.task .reason [lang="en"]'), SOON).toBe(' · a word of 거실');
   });
 
   it('calls the unknown unknown', async () => {

@@ -68,6 +68,12 @@ describe('the Korean of the robot’s words', () => {
     ).toBe('길이 막혔어요 (4.20, 3.10): 로봇이 무언가에 닿았어요. 3번 지나가 보려 했어요');
   });
 
+  it('of a workflow name the step, and say in Korean what ended it', () => {
+    expect(inKorean('step s4: “작은방으로 이동” took its place')).toBe(
+      's4 단계: “작은방으로 이동”에 자리를 내주었어요',
+    );
+  });
+
   it.each([
     [z.string(), 3, '글자여야'],
     [z.number(), 'a', '숫자여야'],
