@@ -15,7 +15,7 @@ export interface Storage {
 
 /** `commits`: to be told around each commit, so that a slow disk does not look like a dead daemon. */
 export function openStorage(
-  { loaded, stateDir, clock, log }: DaemonOptions,
+  { loaded, stateDir, clock, log }: Pick<DaemonOptions, 'loaded' | 'stateDir' | 'clock' | 'log'>,
   ids: Ids,
   bootId: string,
   commits: CommitWatch | null,
