@@ -15,6 +15,7 @@ import type { Cloud, CommandHandler } from '../cloud/types.js';
 import { buildContext } from '../context/build-context.js';
 import { capabilitiesNow, loadCatalogue } from '../context/capabilities.js';
 import { Observations } from '../context/observations.js';
+import { hostWifi, type WifiState } from '../context/wifi.js';
 import { CommandTable } from '../intake/command-table.js';
 import { createIntake } from '../intake/intake.js';
 import type { CommandIntake, IntakeDeps } from '../intake/types.js';
@@ -65,11 +66,13 @@ export function createWork(ground: Ground): Work {
   const { clock } = ground.options;
   const { store } = ground.storage;
   const network = () => cloud?.facts() ?? OFFLINE;
+  // A simulated robot has no radio.
+  const wifi = ground.options.simulatedTime ? () => null : hostWifi(ground.options.wall);
   const capabilities = () => capabilitiesNow(cards, methods, clock.now());
   const context = (wanted: ContextOptions): DeviceContext =>
     buildContext(
       {
-        ...contextSources(ground),
+        ...contextSources(ground, wifi),
         network,
         tasks,
         capabilities,
@@ -114,10 +117,11 @@ function common({ options, ids, storage }: Ground) {
   return { clock, log, ids, store, outbox };
 }
 
-function contextSources({ options, robot, machines }: Ground) {
+function contextSources({ options, robot, machines }: Ground, wifi: () => WifiState | null) {
   return {
     deviceId: robot.config.device_id,
     clock: options.clock,
+    wifi,
     state: robot.state,
     rooms: () => robot.map.rooms,
     motion: () => machines.motion.status(),

@@ -11,6 +11,7 @@ import type { MotionStatus } from '../../state-machines/motion-types.js';
 import type { ConnectionFacts } from '../runtime.js';
 import { trimContext } from './trim-context.js';
 import type { ContextSources } from './types.js';
+import type { WifiState } from './wifi.js';
 
 export function buildContext(sources: ContextSources, options: ContextOptions): DeviceContext {
   const context = options.version === 1 ? contextV1(sources) : contextV2(sources);
@@ -64,7 +65,7 @@ function blocks(sources: ContextSources): Omit<DeviceContextV2, 'contract_versio
       is_paused: motion.paused,
       target_room_id: motion.targetAreaId,
     },
-    network: networkBlock(sources.network()),
+    network: networkBlock(sources.network(), sources.wifi()),
     ...NOT_BUILT,
     semantic_observations: {
       contract_version: 'device-semantic-observation.v1',
@@ -133,7 +134,7 @@ function movingStatus(motion: MotionStatus): number {
   return motion.activity === 'rotating' ? 4 : 3;
 }
 
-function networkBlock(facts: ConnectionFacts): DeviceContext['network'] {
+function networkBlock(facts: ConnectionFacts, wifi: WifiState | null): DeviceContext['network'] {
   const { transport_connected, subscription_ready } = facts;
   return {
     aws_iot_connected: transport_connected && subscription_ready,
@@ -142,6 +143,7 @@ function networkBlock(facts: ConnectionFacts): DeviceContext['network'] {
     last_transition_at: facts.last_transition_at,
     last_publish_ack_at: facts.last_publish_ack_at,
     last_publish_error: facts.last_publish_error,
+    wifi,
     source: 'mqtt_session',
   };
 }

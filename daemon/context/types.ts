@@ -7,6 +7,7 @@ import type { MotionStatus } from '../../state-machines/motion-types.js';
 import type { ConnectionFacts } from '../runtime.js';
 import type { TaskManager } from '../task-manager/types.js';
 import type { DeviceState } from './device-state.js';
+import type { WifiState } from './wifi.js';
 
 export { DEFAULT_FRESHNESS, type FreshnessSettings } from './freshness.js';
 
@@ -20,6 +21,8 @@ export interface ContextSources {
   /** Null without a fan. */
   cleaning(): CleaningStatus | null;
   network(): ConnectionFacts;
+  /** Null where the host does not report it. */
+  wifi(): WifiState | null;
   tasks: Pick<TaskManager, 'summary' | 'leases'>;
   capabilities(): Capability[];
   /** Semantic observations that are not stale, newest first, and how many there have been since the start. */

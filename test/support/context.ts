@@ -10,6 +10,7 @@ import { DeviceState } from '../../daemon/context/device-state.js';
 import { DomainBus } from '../../daemon/context/domain-bus.js';
 import { Observations } from '../../daemon/context/observations.js';
 import { DEFAULT_FRESHNESS } from '../../daemon/context/types.js';
+import type { WifiState } from '../../daemon/context/wifi.js';
 import type { OutboxWriter } from '../../daemon/store/outbox-types.js';
 import type { AirReading, AirSensorDriver } from '../../drivers/serial/types.js';
 import { testRobot } from './services.js';
@@ -134,6 +135,7 @@ export function testContext(options: Parameters<typeof testRobot>[0] = {}) {
     motion: () => machines.motion.status(),
     cleaning: () => machines.cleaning?.status() ?? null,
     network: () => network,
+    wifi: (): WifiState | null => null,
     tasks: {
       summary: () => ({ busy: false, running: [] as string[], queued: [] }),
       leases: () => [{ resource: 'motion', owner: null, fence: 0 }],

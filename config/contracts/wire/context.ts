@@ -90,6 +90,8 @@ const blocks = {
     last_transition_at: number.optional(),
     last_publish_ack_at: number.optional(),
     last_publish_error: text.optional(),
+    /** Null where the host does not report it. */
+    wifi: z.strictObject({ interface: z.string(), signal_dbm: number }).nullable().optional(),
     source: z.literal('mqtt_session'),
   }),
   voice_llm: z

@@ -105,6 +105,15 @@ describe('device_context', () => {
     expect(robot.build().network).toMatchObject({ aws_iot_connected: true, source: 'mqtt_session' });
   });
 
+  it('carries the Wi-Fi state where the host reports it, and null where it does not', () => {
+    const robot = testContext({ pose: living });
+    expect(robot.build().network.wifi).toBeNull();
+    robot.sources.wifi = () => ({ interface: 'wlan0', signal_dbm: -56 });
+    const context = robot.build();
+    expect(context.network.wifi).toEqual({ interface: 'wlan0', signal_dbm: -56 });
+    expect(() => deviceContextV1Schema.parse(context)).not.toThrow();
+  });
+
   it('tells moving, held, docking, charging and e-stopped apart', async () => {
     const robot = testContext({ docked: true });
     await robot.clock.advanceAsync(100);
