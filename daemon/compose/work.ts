@@ -17,6 +17,7 @@ import { capabilitiesNow, loadCatalogue } from '../context/capabilities.js';
 import { Observations } from '../context/observations.js';
 import { hostWifi, type WifiState } from '../context/wifi.js';
 import { CommandTable } from '../intake/command-table.js';
+import { commandsFromCloud } from '../intake/from-cloud.js';
 import { createIntake } from '../intake/intake.js';
 import type { CommandIntake, IntakeDeps } from '../intake/types.js';
 import { loadPolicy } from '../policy/load-policy.js';
@@ -64,7 +65,6 @@ const OFFLINE: ConnectionFacts = {
 /** These parts need each other: what stands in a function here is read only once everything runs. */
 export function createWork(ground: Ground): Work {
   const { clock } = ground.options;
-  const { store } = ground.storage;
   const network = () => cloud?.facts() ?? OFFLINE;
   // A simulated robot has no radio.
   const wifi = ground.options.simulatedTime ? () => null : hostWifi(ground.options.wall);
@@ -81,10 +81,10 @@ export function createWork(ground: Ground): Work {
       wanted,
     );
 
-  const cloud = createCloudSession(ground, async (payload, meta) => {
-    intake.handleBytes(payload, meta, { source: 'CLOUD', name: 'mqtt' });
-    await store.committed();
-  });
+  const cloud = createCloudSession(
+    ground,
+    commandsFromCloud(() => intake, ground.storage.store),
+  );
   const methods = createRobotMethods(ground, cloud, () => context({ version: 1 }));
   const cards = loadCatalogue(methods);
   const resolveCapability: IntakeDeps['resolveCapability'] = (id, params) => cards.resolve(id, params);

@@ -8,6 +8,23 @@ const STOP_MS = 1500;
 /** An emergency stop cuts the drive; what is left is the wheels' own run-down. */
 const CUT_MS = 400;
 
+it('an emergency stop ends at once whatever holds the wheels, also while it only waits', async () => {
+  const place = await openHome();
+  const { home, witness } = place;
+  await home.inject('block-lidar', '360');
+  await home.run(5_000);
+  const task = await home.task('relocalizeAtStation');
+  await home.run(1_500);
+  expect(witness.endsOf(task)).toEqual([]);
+  const from = home.world.timeMs;
+  await home.command({ kind: 'control', method: 'emergencyStop', params: {} });
+  const end = await witness.end(task);
+  expect(end).toMatchObject({ event: 'FAILED', reason_code: 'EMERGENCY_STOP' });
+  expect(end.truth.timeMs - from).toBeLessThan(1_000);
+  expectCleanLane(place);
+  await closeHome(place);
+});
+
 describe('a robot on its way', () => {
   let place: InHome;
   let move: string;

@@ -13,6 +13,7 @@ import { SILENT_LOG } from '../../config/contracts/log.js';
 import { createCloud } from '../../daemon/cloud/cloud.js';
 import type { Cloud, CloudDeps, CloudOptions } from '../../daemon/cloud/types.js';
 import { CommandTable } from '../../daemon/intake/command-table.js';
+import { commandsFromCloud } from '../../daemon/intake/from-cloud.js';
 import { createIntake } from '../../daemon/intake/intake.js';
 import type { CommandIntake } from '../../daemon/intake/types.js';
 import { loadPolicy } from '../../daemon/policy/load-policy.js';
@@ -151,10 +152,7 @@ export class TestDevice {
       bootId,
       version: '0.0.0',
       outbox,
-      onCommand: async (payload, meta) => {
-        intake.handleBytes(payload, meta, { source: 'CLOUD', name: 'mqtt' });
-        await store.committed();
-      },
+      onCommand: commandsFromCloud(() => intake, store),
       log,
       ...(this.#options.openStream === undefined ? {} : { openStream: this.#options.openStream }),
     });
