@@ -67,7 +67,10 @@ export async function runDaemon({ configFile, stateDir, ahead, seed }: DaemonRun
     process.on(signal, () => ending.abort(new Error(signal)));
   }
   // A simulation that dies takes the devices with it.
-  process.once('disconnect', () => ending.abort(new Error('the process that started this one is gone')));
+  const orphaned = () => ending.abort(new Error('the process that started this one is gone'));
+  process.once('disconnect', orphaned);
+  // It may have died while this process was still loading.
+  if (process.send !== undefined && !process.connected) orphaned();
   const failure = await serve(daemon, ending.signal);
   log.info({ why: failure ?? errorText(ending.signal.reason) }, 'stopping');
   wall.after(LAST_MS, () => process.exit(1));

@@ -1,5 +1,5 @@
 /** The command as a process of its own, as `npm run build` leaves it in dist/. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -78,6 +78,15 @@ describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
       );
     }
     holder.close();
+  });
+
+  it('does not outlive a simulation that dies while its daemon is still loading', async () => {
+    const args = ['run', '--config', 'sim', '--state-dir', join(empty, 'orphan')];
+    const env = { ...process.env, DEVICEAGENT_API_PORT: '0' };
+    const child = fork(main, args, { env, execArgv: [], stdio: 'ignore' });
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.disconnect();
+    expect(await gone).toBe(0);
   });
 
   it('talks to a daemon over its socket', async () => {
