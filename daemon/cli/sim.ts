@@ -1,9 +1,11 @@
 /** `deviceagent sim`: a simulated home, and the real daemon in it. */
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { SystemClock } from '../../config/contracts/clock.js';
 import { loadConfig } from '../../config/load.js';
 import { profilePath } from '../../config/profiles.js';
+import { loadMapBundle } from '../../drivers/amr/map/bundle.js';
 import { controlSocketPath } from '../../simulator/control/socket-path.js';
 import { SimSession } from '../../simulator/session/session.js';
 import { socketPath } from '../api/socket-path.js';
@@ -66,6 +68,8 @@ async function simulate(options: SimOptions, t: Translate): Promise<number> {
     },
   });
   await session.start();
+  // What the simulator takes for a home, the robot has to take for a map.
+  loadMapBundle(join(stateDir, 'world', 'map.yaml'));
   const url = session.brokerUrl ?? t('simInMemory');
   const rooms = session.world.layout.rooms.map((room) => room.name);
   terminal.print(labelled(t('simHome'), rooms.join(' · ')));

@@ -143,6 +143,13 @@ function localisation({ map, config }: DoctorSources, state: RobotState): Findin
   if (!state.base.connected || !state.lidar.connected) {
     return faulty(PLACE, '구동부와 라이다를 기다려요', 'waits for base and lidar');
   }
+  if (map.areas.station === null) {
+    return faulty(
+      PLACE,
+      '로봇의 위치를 몰라요. 지도에 충전대가 없어요. areas.yaml에 station을 적고 로봇을 그 위에 올려 주세요.',
+      'does not know where the robot is, and the map has no station to start from: add one to areas.yaml',
+    );
+  }
   return faulty(
     PLACE,
     '로봇의 위치를 몰라요. 충전대에 올려 주세요.',

@@ -2,9 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AmrDriver } from '../../config/contracts/amr.js';
-import { Refusal } from '../../config/contracts/errors.js';
+import { errorText, Refusal } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import { loadMapBundle, saveMapBundle } from '../../drivers/amr/map/bundle.js';
+import type { MapBundle } from '../../drivers/amr/types.js';
 import type { MapInUse } from './map.js';
 import { MapRooms } from './rooms.js';
 
@@ -33,9 +34,7 @@ export async function importMap({ map, amr, radius, log }: ImportMapParts, mapYa
   }
   const bundle = loadMapBundle(mapYaml);
   const rooms = new MapRooms(bundle, radius);
-  if (map.bundle !== null) keepPrevious(map.file, map.bundle);
-  mkdirSync(dirname(map.file), { recursive: true });
-  saveMapBundle(map.file, bundle);
+  keep(map.file, map.bundle, bundle);
   Object.assign(map, { bundle, rooms, problem: null });
   await amr.loadMap(map.file);
   log.info({ map: bundle.id, rooms: bundle.areas.rooms.length }, 'another map is in use');
@@ -43,7 +42,20 @@ export async function importMap({ map, amr, radius, log }: ImportMapParts, mapYa
   if (station !== null && amr.state()?.base.docked === true) await amr.relocalize(station.pose);
 }
 
-function keepPrevious(file: string, bundle: Parameters<typeof saveMapBundle>[1]): void {
+function keep(file: string, previous: MapBundle | null, bundle: MapBundle): void {
+  try {
+    if (previous !== null) keepPrevious(file, previous);
+    mkdirSync(dirname(file), { recursive: true });
+    saveMapBundle(file, bundle);
+  } catch (error) {
+    throw new Refusal(
+      'CAPABILITY_UNAVAILABLE',
+      `the map cannot be stored (${errorText(error)}): the robot keeps the one it has`,
+    );
+  }
+}
+
+function keepPrevious(file: string, bundle: MapBundle): void {
   const folder = join(dirname(file), 'previous');
   mkdirSync(folder, { recursive: true });
   saveMapBundle(join(folder, 'map.yaml'), bundle);

@@ -17,6 +17,7 @@ import {
 import { CEILING, OUTDOOR } from './ordinary-home.js';
 import type { AreasFile } from './ros-map.js';
 import { SegmentField } from './segment-field.js';
+import { WorldFileError } from './world-file.js';
 
 const INDOOR = { ...OUTDOOR, co2: 620, voc: 0.4, hcho: 0.012, temperature: 23, humidity: 45 };
 const OCCUPIED_FROM = 65;
@@ -26,6 +27,8 @@ const OCCUPIED_FROM = 65;
  * spot farthest from all walls. Doors are found where cells of two rooms touch.
  */
 export function mapLayout(map: SurveyedMap, areas: AreasFile | null, name: string): Layout {
+  requireSize(map, name);
+  if (areas !== null) requireNear(map, areas, name);
   const isOccupied = (x: number, y: number) => {
     const { column, row } = cellAt(map, x, y);
     return cell(map, column, row) >= OCCUPIED_FROM;
@@ -56,6 +59,37 @@ export function mapLayout(map: SurveyedMap, areas: AreasFile | null, name: strin
     residents: [],
     survey: map,
   };
+}
+
+/** A side of the map, and how far beside it something may lie, m. A wrong unit makes a world that no memory holds. */
+const MAX_SIDE = 1_000;
+const MAX_BESIDE = 10;
+
+function requireSize(map: SurveyedMap, name: string): void {
+  const [width, height] = [map.width * map.resolution, map.height * map.resolution];
+  if (Math.max(width, height) <= MAX_SIDE) return;
+  const found = `${width.toFixed(0)} × ${height.toFixed(0)} m`;
+  throw new WorldFileError(
+    'resolution',
+    `${name}: resolution: the map covers ${found}; at most ${MAX_SIDE} × ${MAX_SIDE} m`,
+  );
+}
+
+function requireNear(map: SurveyedMap, areas: AreasFile, name: string): void {
+  const { minX, minY, maxX, maxY } = boundsOf(mapCorners(map));
+  const check = (field: string, [x, y]: readonly [number, number, ...number[]]) => {
+    const beside = Math.max(minX - x, x - maxX, minY - y, y - maxY);
+    if (beside <= MAX_BESIDE) return;
+    throw new WorldFileError(
+      field,
+      `${name}: areas.yaml: ${field}: [${x}, ${y}] lies far outside of the map`,
+    );
+  };
+  areas.rooms.forEach((room, i) => {
+    check(`rooms.${i}.goal`, room.goal);
+    for (const vertex of room.polygon) check(`rooms.${i}.polygon`, vertex);
+  });
+  if (areas.station !== null) check('station.pose', areas.station.pose);
 }
 
 function dockOf([x, y, theta]: readonly [number, number, number]): Dock {

@@ -43,6 +43,9 @@ const areasSchema = z.looseObject({
   keepout: z.array(z.looseObject({ id: z.coerce.string(), polygon: z.array(point).min(3) })).default([]),
 });
 
+/** Beyond it, metres lose the millimetres that a body moves by. */
+const MAX_ORIGIN = 1e7;
+
 export type AreasFile = z.infer<typeof areasSchema>;
 
 /** Reads `map.yaml` and its image. Throws `WorldFileError` that names the file and what is wrong. */
@@ -59,6 +62,9 @@ export function readRosMap(yamlPath: string): SurveyedMap {
     }
   }
   const [x, y, theta] = meta.origin;
+  if (Math.max(Math.abs(x), Math.abs(y)) > MAX_ORIGIN) {
+    throw new WorldFileError('origin', `${yamlPath}: origin: found [${x}, ${y}]; at most ${MAX_ORIGIN} m`);
+  }
   return {
     resolution: meta.resolution,
     width: image.width,

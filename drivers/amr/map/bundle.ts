@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { writeWhole } from '../../write-whole.js';
+import { writeAllWhole } from '../../write-whole.js';
 import type { Areas, MapBundle, OccupancyGrid } from '../types.js';
 import { areasText, NO_AREAS, parseAreas } from './areas.js';
 import { loadMapFile, mapFileOf, mapYamlText, readText } from './map-server.js';
@@ -25,14 +25,16 @@ export function mapBundle(grid: OccupancyGrid, areas: Areas): MapBundle {
   return { id: contentId(grid, areas), grid, areas };
 }
 
-/** Writes `yamlPath`, the image beside it and `areas.yaml`; each file appears whole or not at all. */
+/** Writes `yamlPath`, the image beside it and `areas.yaml`: all of them, whole, or none. */
 export function saveMapBundle(yamlPath: string, bundle: Pick<MapBundle, 'grid' | 'areas'>): void {
   const imageName = `${basename(yamlPath).replace(/\.ya?ml$/, '')}.pgm`;
   const { meta, image } = mapFileOf(bundle.grid, imageName);
   const folder = dirname(yamlPath);
-  writeWhole(join(folder, imageName), encodePgm(image), { flush: true });
-  writeWhole(join(folder, AREAS_FILE), areasText(bundle.areas), { flush: true });
-  writeWhole(yamlPath, mapYamlText(meta), { flush: true });
+  writeAllWhole([
+    { path: join(folder, imageName), content: encodePgm(image), flush: true },
+    { path: join(folder, AREAS_FILE), content: areasText(bundle.areas), flush: true },
+    { path: yamlPath, content: mapYamlText(meta), flush: true },
+  ]);
 }
 
 function contentId(grid: OccupancyGrid, areas: Areas): string {

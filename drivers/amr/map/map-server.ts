@@ -33,13 +33,17 @@ const MAX_YAML_BYTES = 64 * 1024;
 const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
 
 const finite = z.number('a finite number is needed');
+/** Beyond it, metres lose the millimetres that matter. */
+const distance = finite
+  .min(-1e7, 'at most 10 000 km from the origin')
+  .max(1e7, 'at most 10 000 km from the origin');
 const threshold = finite.min(0, '0 to 1 is allowed').max(1, '0 to 1 is allowed');
 
 const metaSchema = z
   .object({
     image: z.string('the name of an image file is needed').min(1, 'the name of an image file is needed'),
     resolution: finite.gt(0, 'metres per cell, above 0').max(100, 'metres per cell, at most 100'),
-    origin: z.tuple([finite, finite, finite], 'three finite numbers [x, y, yaw] are needed'),
+    origin: z.tuple([distance, distance, finite], 'three finite numbers [x, y, yaw] are needed'),
     negate: z.union([z.literal(0), z.literal(1), z.boolean()], '0 or 1 is needed'),
     occupied_thresh: threshold,
     free_thresh: threshold,

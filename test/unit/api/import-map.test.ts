@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -74,6 +74,26 @@ describe('importing a map', () => {
       ['loadMap', file],
       ['relocalize', { x: 3.5, y: 1, theta: 0 }],
     ]);
+  });
+
+  it('changes nothing when there is no room to store it', async () => {
+    const incoming = join(dir, 'incoming.yaml');
+    saveMapBundle(incoming, room('서재'));
+    const file = join(dir, 'robot', 'map.yaml');
+    const r = robot(file, null);
+    await take(r, incoming);
+    const other = join(dir, 'other.yaml');
+    saveMapBundle(other, room('거실'));
+    // Its third file finds no place; the first two would have.
+    mkdirSync(`${file}.new`);
+    await expect(take(r, other)).rejects.toMatchObject({
+      reason: 'CAPABILITY_UNAVAILABLE',
+      message: expect.stringContaining('cannot be stored'),
+    });
+    rmSync(`${file}.new`, { recursive: true });
+    expect(loadMapBundle(file).areas.rooms[0]?.name).toBe('서재');
+    expect(r.map.bundle?.areas.rooms[0]?.name).toBe('서재');
+    expect(readdirSync(join(dir, 'robot')).filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 
   it('changes nothing while the robot moves, for a bad map, or without a place to keep it', async () => {

@@ -3,6 +3,7 @@ import type { AmrDriver } from '../../../config/contracts/amr.js';
 import { loadConfig } from '../../../config/load.js';
 import { profilePath } from '../../../config/profiles.js';
 import { type DoctorSources, doctorOf } from '../../../daemon/compose/doctor.js';
+import type { MapBundle } from '../../../drivers/amr/types.js';
 
 /** A robot whose parts report, or do not. */
 function sources(over: Partial<DoctorSources> = {}, reports = false): DoctorSources {
@@ -52,6 +53,26 @@ describe('the doctor', () => {
       state: 'missing',
       message: 'needs a map and a lidar',
     });
+  });
+
+  it('does not send a robot onto a station that its map does not have', () => {
+    const lost = {
+      rtBootId: 'rt-1',
+      localized: false,
+      base: { connected: true },
+      lidar: { connected: true },
+      safety: { estop: { latched: false } },
+    };
+    const map = { areas: { rooms: [], station: null } } as unknown as MapBundle;
+    const given = sources({ map, amr: { state: () => lost } as unknown as AmrDriver });
+    const lidar = {
+      driver: 'ld19',
+      port: { kind: 'serial', path: '/dev/null', baud_rate: 230_400 },
+      yaw: 0,
+    } as const;
+    expect(about('localisation', { ...given, config: { ...given.config, lidar } })?.message).toContain(
+      'has no station',
+    );
   });
 
   it('says that nothing can be stored while the disk is full', () => {

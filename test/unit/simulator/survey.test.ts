@@ -144,6 +144,26 @@ describe('a world from a ROS map', () => {
     expect(() => createWorldFromMap(join(dir, 'bad.yaml'))).toThrow(/bad\.yaml: resolution: found -1/);
   });
 
+  it('that is no home by its size, or lies elsewhere than its rooms, is refused with the field', () => {
+    const bundle = worldToMap(original, 0.05);
+    const bare = (name: string, line: RegExp, value: string) => {
+      const path = write(name, bundle, false);
+      writeFileSync(path, bundle.mapYaml.replace(line, value));
+      return () => createWorldFromMap(path);
+    };
+    expect(bare('wide.yaml', /resolution: .*/, 'resolution: 90')).toThrow(
+      /wide\.yaml: resolution: the map covers \d+ × /,
+    );
+    expect(bare('away.yaml', /origin: .*/, 'origin: [1e300, 0, 0]')).toThrow(
+      /away\.yaml: origin: found \[1e\+300, 0\]/,
+    );
+    const far = write('far.yaml', bundle);
+    writeFileSync(far, bundle.mapYaml.replace(/origin: .*/, 'origin: [5000, 5000, 0]'));
+    expect(() => createWorldFromMap(far)).toThrow(
+      /areas\.yaml: rooms\.0\.goal: .* lies far outside of the map/,
+    );
+  });
+
   itWithShared(
     'reads a PNG like the PGM of the same map, with its rotated origin',
     'maps/nav2_map_server_test/testmap.yaml',
