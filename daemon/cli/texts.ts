@@ -104,6 +104,10 @@ export const texts = {
     ko: '데몬이 {seconds}초 안에 답하지 않았어요',
     en: 'the daemon did not answer within {seconds} s',
   },
+  notADaemon: {
+    ko: '{path}에서 답하는 것은 deviceagent 데몬이 아니에요. 로봇은 아무 명령도 받지 못했어요',
+    en: 'what answers at {path} is no deviceagent daemon; the robot was told nothing',
+  },
   broken: { ko: '데몬과의 연결이 끊어졌어요 ({why})', en: 'the connection to the daemon broke ({why})' },
   interrupted: { ko: '중단했어요', en: 'interrupted' },
   noSimulation: {

@@ -1,7 +1,7 @@
 /** From a profile to the options of the cloud session. */
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { errorCode } from '../../config/contracts/errors.js';
+import { errorCode, errorText } from '../../config/contracts/errors.js';
 import type { LoadedConfig } from '../../config/load.js';
 import type { CloudOptions } from '../cloud/types.js';
 import { readCommandKey } from '../intake/signature.js';
@@ -34,8 +34,14 @@ export function cloudOptionsOf({ config, secrets }: LoadedConfig, url: string): 
 
 /** The key of whoever may command; null when the broker's authentication is enough. */
 export function commandKeyOf({ config }: LoadedConfig): KeyObject | null {
-  const pem = readPem(config.cloud.command_key_file);
-  return pem === null ? null : readCommandKey(pem);
+  const { command_key_file: file } = config.cloud;
+  const pem = readPem(file);
+  if (pem === null) return null;
+  try {
+    return readCommandKey(pem);
+  } catch (error) {
+    throw new Error(`${file}: cloud.command_key_file: ${errorText(error)}`);
+  }
 }
 
 function readPem(file: string | null): Buffer | null {

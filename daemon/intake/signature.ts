@@ -23,13 +23,21 @@ export function requireSignature(body: JsonObject, key: KeyObject): void {
 
 /** Reads the key of the one who may command: PEM (SPKI). Throws an Error that says what was found. */
 export function readCommandKey(pem: string | Buffer): KeyObject {
-  const key = createPublicKey(pem);
+  const key = publicKeyOf(pem);
   if (key.asymmetricKeyType !== 'ed25519') {
     throw new Error(
       `command key: found ${key.asymmetricKeyType ?? 'no'} key; allowed is an Ed25519 public key (PEM)`,
     );
   }
   return key;
+}
+
+function publicKeyOf(pem: string | Buffer): KeyObject {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    throw new Error('command key: found no key; allowed is an Ed25519 public key (PEM)');
+  }
 }
 
 function canonicalForm(body: JsonObject): string {

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Guard } from '../auth/guard.js';
 import { sinceParam } from '../routes/events.js';
+import { DAEMON_HEADER } from '../socket-path.js';
 import type { EventStream } from '../streams/event-stream.js';
 import type { RobotStream } from '../streams/robot-stream.js';
 import { type ApiLog, BODY_LIMIT } from '../types.js';
@@ -29,6 +30,7 @@ export interface ServerParts {
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
+  [DAEMON_HEADER]: 'local-api',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',

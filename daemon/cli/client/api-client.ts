@@ -1,11 +1,13 @@
 /** Talks to the daemon over the Unix socket in its state directory. */
 import { request as httpRequest } from 'node:http';
 import { resolve } from 'node:path';
-import { socketPath } from '../../api/socket-path.js';
+import { DAEMON_HEADER, socketPath } from '../../api/socket-path.js';
 import { CliError, EXIT } from '../io.js';
 import { type Language, robotWords, type Translate } from '../language.js';
 
+/** For a whole answer; nothing that a command asks for takes the daemon longer, or is larger. */
 const TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 export interface ApiRequest {
   method?: 'GET' | 'POST' | 'DELETE';
@@ -82,18 +84,27 @@ export class ApiClient {
           signal: this.#signal,
         },
         (response) => {
+          if (response.headers[DAEMON_HEADER] === undefined)
+            return giveUp(this.#t('notADaemon', { path: this.socket }));
           const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          let bytes = 0;
+          response.on('data', (chunk: Buffer) => {
+            chunks.push(chunk);
+            bytes += chunk.length;
+            if (bytes > MAX_ANSWER_BYTES) giveUp(this.#t('broken', { why: `> ${MAX_ANSWER_BYTES} bytes` }));
+          });
           response.on('error', (error) => fail(this.connectionError(error)));
           response.on('end', () =>
             done({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
           );
         },
       );
-      req.setTimeout(TIMEOUT_MS, () => {
-        fail(new CliError(this.#t('noAnswer', { seconds: TIMEOUT_MS / 1000 }), EXIT.noDaemon));
+      const giveUp = (why: string) => {
+        fail(new CliError(why, EXIT.noDaemon));
         req.destroy();
-      });
+      };
+      const late = setTimeout(() => giveUp(this.#t('noAnswer', { seconds: TIMEOUT_MS / 1000 })), TIMEOUT_MS);
+      req.on('close', () => clearTimeout(late));
       req.on('error', (error) => fail(this.connectionError(error)));
       req.end(payload);
     });

@@ -2,6 +2,7 @@
 import { execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,6 +88,22 @@ describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.disconnect();
     expect(await gone).toBe(0);
+  });
+
+  it('takes nobody but the daemon at his word: an e-stop that somebody else confirms is none', async () => {
+    const dir = mkdtempSync(join(empty, 'foreign-'));
+    const stranger = createHttpServer((_request, response) => response.end('{}')).listen(
+      join(dir, 'api.sock'),
+    );
+    await once(stranger, 'listening');
+    for (const command of [['estop'], ['task', 'list'], ['context'], ['events']]) {
+      const ran = await deviceagent(...command, '--state-dir', dir);
+      expect(ran).toMatchObject({ code: 3, out: '' });
+      expect(ran.err).toMatch(
+        /^deviceagent: what answers at .* is no deviceagent daemon; the robot was told nothing\n$/,
+      );
+    }
+    stranger.close();
   });
 
   it('talks to a daemon over its socket', async () => {

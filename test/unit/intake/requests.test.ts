@@ -319,5 +319,6 @@ describe('signed commands', () => {
       format: 'pem',
     });
     expect(() => readCommandKey(rsa)).toThrow(/found rsa key; allowed is an Ed25519 public key/);
+    expect(() => readCommandKey('a host name')).toThrow(/found no key; allowed is an Ed25519 public key/);
   });
 });
