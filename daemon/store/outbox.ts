@@ -29,6 +29,7 @@ import type {
   OutboxStats,
   OutboxWriter,
 } from './outbox-types.js';
+import { RowsAtHand } from './rows-at-hand.js';
 import type { Store } from './store.js';
 import { StoreError } from './store-error.js';
 
@@ -55,6 +56,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   readonly #dead: DeadLetters;
   readonly #state: OutboxState;
   readonly #acks: Acknowledgements;
+  readonly #atHand = new RowsAtHand();
   readonly #listeners = new Set<() => void>();
   #dirty = false;
   #appended = false;
@@ -141,6 +143,16 @@ export class Outbox implements OutboxWriter, OutboxReader {
   }
 
   peek(afterId: number, limit: number): OutboxRow[] {
+    let rows = this.#atHand.take(afterId, limit);
+    if (rows === null) {
+      rows = this.#read(afterId, limit);
+      this.#atHand.given(afterId, rows, rows.length < limit);
+    }
+    this.#acks.handed(rows, sizeOf);
+    return rows;
+  }
+
+  #read(afterId: number, limit: number): OutboxRow[] {
     const upTo = this.#committedId;
     const from = Math.max(afterId, this.#ackedId);
     const ordered = this.#sql.peekOrdered.all(from, upTo, this.#state.ackedSeq, limit).map(shownOrdered);
@@ -148,12 +160,9 @@ export class Outbox implements OutboxWriter, OutboxReader {
     const telemetry = this.#sql.peekTelemetry
       .all(afterId, upTo, limit)
       .map((r) => shownLoose(r, 'telemetry'));
-    const rows =
-      responses.length + telemetry.length === 0
-        ? ordered
-        : [...ordered, ...responses, ...telemetry].sort((a, b) => a.id - b.id).slice(0, limit);
-    this.#acks.handed(rows, sizeOf);
-    return rows;
+    return responses.length + telemetry.length === 0
+      ? ordered
+      : [...ordered, ...responses, ...telemetry].sort((a, b) => a.id - b.id).slice(0, limit);
   }
 
   acknowledged(id: number): void {
@@ -167,6 +176,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   }
 
   countAttempt(id: number): number {
+    this.#atHand.spoil();
     return this.#store.join(() => {
       const { attemptOrdered, attemptResponse, attemptTelemetry } = this.#sql;
       for (const statement of [attemptOrdered, attemptResponse, attemptTelemetry]) {
@@ -179,6 +189,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   deadLetter(id: number, reason: string): void {
     const found = this.#find(id);
     if (found === null) return;
+    this.#atHand.spoil();
     this.#store.join(() => {
       if (found.lane === 'ordered') this.#deadLetterOrdered(found.row, reason);
       else this.#deadLetterLoose(found.row, found.lane, reason);
@@ -211,6 +222,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   }
 
   requeue(id: number): boolean {
+    this.#atHand.spoil();
     return this.#store.join(() => this.#dead.requeue(id));
   }
 
@@ -246,26 +258,47 @@ export class Outbox implements OutboxWriter, OutboxReader {
     const text = JSON.stringify(payload);
     const bytes = sizeOf(text);
     const { nextSeq, nextId } = this.#state;
-    this.#sql.insertOrdered.run(nextSeq, nextId, topic, key, this.#now(), bytes, text);
+    const now = this.#now();
+    this.#sql.insertOrdered.run(nextSeq, nextId, topic, key, now, bytes, text);
     this.#change({ nextSeq: 1, nextId: 1, rows: 1, bytes });
-    this.#appended = true;
+    this.#added({
+      id: nextId,
+      lane: 'ordered',
+      topic,
+      seq: nextSeq,
+      idempotencyKey: key,
+      payload: text,
+      createdAt: now,
+      attempts: 0,
+    });
   }
 
   #insertResponse(topic: string, text: string): void {
     const bytes = sizeOf(text);
-    this.#sql.insertResponse.run(this.#state.nextId, topic, this.#now(), bytes, text);
+    const { nextId } = this.#state;
+    const now = this.#now();
+    this.#sql.insertResponse.run(nextId, topic, now, bytes, text);
     this.#change({ nextId: 1, rows: 1, bytes });
-    this.#appended = true;
+    this.#added(looseRow('response', nextId, topic, text, now));
   }
 
   #insertTelemetry(topic: string, compactKey: string | null, text: string): void {
     const bytes = sizeOf(text);
-    this.#sql.insertTelemetry.run(this.#state.nextId, topic, compactKey, this.#now(), bytes, text);
+    const { nextId } = this.#state;
+    const now = this.#now();
+    this.#sql.insertTelemetry.run(nextId, topic, compactKey, now, bytes, text);
     this.#change({ nextId: 1, nextTelemetrySeq: 1, rows: 1, telemetryRows: 1, bytes });
+    this.#added(looseRow('telemetry', nextId, topic, text, now));
+  }
+
+  #added(row: OutboxRow): void {
     this.#appended = true;
+    this.#atHand.add(row);
+    this.#store.onUndo(() => this.#atHand.dropNewest());
   }
 
   #removeTelemetry(row: LooseRow): void {
+    this.#atHand.spoil();
     this.#sql.deleteTelemetry.run(row.id);
     this.#change({ rows: -1, telemetryRows: -1, bytes: -row.bytes });
   }
@@ -334,6 +367,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   #committed(): void {
     this.#dirty = false;
     this.#acks.committed();
+    this.#atHand.committed();
     this.#committedId = this.#state.nextId - 1;
     this.#committedSeq = this.#state.nextSeq - 1;
     if (!this.#appended) return;
@@ -397,6 +431,16 @@ export class Outbox implements OutboxWriter, OutboxReader {
 
 function add(state: OutboxState, delta: Partial<OutboxState>, sign: 1 | -1): void {
   for (const name of Object.keys(delta) as (keyof OutboxState)[]) state[name] += sign * (delta[name] ?? 0);
+}
+
+function looseRow(
+  lane: 'response' | 'telemetry',
+  id: number,
+  topic: string,
+  payload: string,
+  createdAt: number,
+): OutboxRow {
+  return { id, lane, topic, seq: null, idempotencyKey: null, payload, createdAt, attempts: 0 };
 }
 
 function sizeOf(text: string): number {

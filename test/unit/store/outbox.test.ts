@@ -228,6 +228,35 @@ describe('a full outbox', () => {
   });
 });
 
+describe('rows that a publisher takes as they come', () => {
+  it('are given once each, in order, also when more come than are kept at hand', async () => {
+    const world = openStoreWorld();
+    let cursor = 0;
+    const taken: string[] = [];
+    const take = (limit: number) => {
+      for (const row of world.outbox.peek(cursor, limit)) {
+        cursor = row.id;
+        taken.push(row.idempotencyKey ?? '');
+      }
+    };
+    let n = 0;
+    for (const [appended, limit] of [
+      [3, 10],
+      [5, 2],
+      [1, 10],
+      [6_000, 256],
+      [2, 10_000],
+      [4, 10],
+    ] as const) {
+      for (let i = 0; i < appended; i++) appendEvent(world, `k${n++}`);
+      await world.store.committed();
+      take(limit);
+    }
+    expect(taken).toEqual(Array.from({ length: n }, (_, i) => `k${i}`));
+    await quiet(world.store);
+  });
+});
+
 describe('dead letters', () => {
   async function withDeadLetter() {
     const world = openStoreWorld();
@@ -318,6 +347,7 @@ type Action =
   | { do: 'send'; count: number }
   | { do: 'ack'; pick: number }
   | { do: 'refuse'; pick: number }
+  | { do: 'linkDown' }
   | { do: 'powerCut' };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -341,8 +371,23 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('ack' as const), pick: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('refuse' as const), pick: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'linkDown' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'powerCut' as const }) },
 );
+
+/** The payloads that a publisher has to get, straight from the tables. */
+function inDatabase(world: StoreWorld, afterId: number, limit: number): unknown[] {
+  return world.store.db
+    .prepare(
+      `SELECT payload FROM (
+         SELECT id, payload FROM outbox_ordered WHERE acked = 0 AND seq > (SELECT acked_seq FROM outbox_state)
+         UNION ALL SELECT id, payload FROM outbox_responses
+         UNION ALL SELECT id, payload FROM outbox_telemetry)
+       WHERE id > ? ORDER BY id LIMIT ?`,
+    )
+    .pluck()
+    .all(afterId, limit);
+}
 
 describe('whatever happens in whatever order', () => {
   it('every committed event arrives in order of seq, without a gap, under one key', async () => {
@@ -358,7 +403,10 @@ describe('whatever happens in whatever order', () => {
         const received = new Map<number, string>();
         let highest = 0;
         const receive = (limit: number) => {
-          for (const row of world.outbox.peek(cursor, limit)) {
+          const rows = world.outbox.peek(cursor, limit);
+          if (!world.store.pending)
+            expect(rows.map((row) => row.payload)).toEqual(inDatabase(world, cursor, limit));
+          for (const row of rows) {
             cursor = row.id;
             inFlight.push(row.id);
             if (row.seq === null || row.idempotencyKey === null) continue;
@@ -402,6 +450,9 @@ describe('whatever happens in whatever order', () => {
           } else if (a.do === 'refuse') {
             const [id] = inFlight.splice(a.pick % Math.max(1, inFlight.length), 1);
             if (id !== undefined) world.outbox.deadLetter(id, 'refused');
+          } else if (a.do === 'linkDown') {
+            cursor = Math.min(cursor, ...inFlight.map((id) => id - 1));
+            inFlight = [];
           } else if (a.do === 'powerCut') {
             world = openStoreWorld({
               file: filesAfterPowerCut(world.file),
