@@ -255,6 +255,26 @@ describe('rows that a publisher takes as they come', () => {
     expect(taken).toEqual(Array.from({ length: n }, (_, i) => `k${i}`));
     await quiet(world.store);
   });
+
+  it('are not given once they were replaced, whether before or after their commit', async () => {
+    const world = openStoreWorld();
+    const append = (n: number) => world.outbox.appendTelemetry('context', 'c', (stamp) => ({ ...stamp, n }));
+    const given = () => world.outbox.peek(0, 10).map((row) => JSON.parse(row.payload).n);
+    expect(given()).toEqual([]);
+    append(1);
+    append(2);
+    await world.store.committed();
+    expect(given()).toEqual([2]);
+    const [row] = world.outbox.peek(0, 10);
+    world.outbox.acknowledged(row?.id ?? 0);
+    await world.store.committed();
+    expect(given()).toEqual([]);
+    append(3);
+    await world.store.committed();
+    append(4);
+    await world.store.committed();
+    expect(given()).toEqual([4]);
+  });
 });
 
 describe('dead letters', () => {
