@@ -152,9 +152,9 @@ export class DeviceState {
     return {
       current_room_id: room?.id ?? null,
       current_room_name: room?.name ?? null,
-      x: pose?.x ?? null,
-      y: pose?.y ?? null,
-      theta: pose?.theta ?? null,
+      x: toThousandth(pose?.x),
+      y: toThousandth(pose?.y),
+      theta: toThousandth(pose?.theta),
       is_on_station: facts.docked,
       localized: facts.localized,
       ...mark,
@@ -286,4 +286,9 @@ export class DeviceState {
     const { bus, clock } = this.#deps;
     bus.emit({ type, at: clock.now(), areaId: this.location().current_room_id, attributes });
   }
+}
+
+/** A millimetre or a milliradian: finer than the robot knows, and short in a context that is counted in bytes. */
+function toThousandth(value: number | undefined): number | null {
+  return value === undefined ? null : Math.round(value * 1000) / 1000;
 }

@@ -47,6 +47,12 @@ describe('device_context', () => {
     expect(station.map((room) => room.id)).toEqual(['1']);
   });
 
+  it('says where the robot is to the millimetre, and no finer', async () => {
+    const robot = testContext({ pose: { x: 6.589803037266062, y: living.y, theta: -0.931605913189551 } });
+    await robot.clock.advanceAsync(2000);
+    expect(robot.build().location).toMatchObject({ x: 6.59, theta: -0.932 });
+  });
+
   it('ages: what is too old is stale, not usable, and its numbers are null', async () => {
     const robot = testContext({ pose: living });
     await robot.clock.advanceAsync(2000);
