@@ -1,6 +1,7 @@
 /** Builds the machines' runners from what the daemon injects, and routes timers that come back. */
 import type { AmrDriver } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
+import { errorText } from '../config/contracts/errors.js';
 import type { Pose } from '../config/contracts/geometry.js';
 import type { Log } from '../config/contracts/log.js';
 import type { FanDriver } from '../drivers/serial/types.js';
@@ -77,7 +78,7 @@ function tolerant(snapshots: SnapshotStorage, log: Log): SnapshotStorage {
         snapshots.saveSnapshot(key, snapshot);
       } catch (error) {
         log.error(
-          { key, error: String(error) },
+          { key, error: errorText(error) },
           'a machine snapshot was not stored; the robot goes on without it',
         );
       }

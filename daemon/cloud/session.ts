@@ -6,6 +6,7 @@
 import type { Duplex } from 'node:stream';
 import { type IPublishPacket, MqttClient } from 'mqtt';
 import { type CancelTimer, type Clock, isoWithOffset } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import { clientOptions } from './client-options.js';
 import { FactKeeper } from './facts.js';
 import { FrameGuard } from './frame-guard.js';
@@ -193,7 +194,7 @@ export class MqttSession implements CloudLink {
     } catch (error) {
       this.#counters.mqtt_connect_failures_total += 1;
       this.#deps.log.error(
-        { error: String(error) },
+        { error: errorText(error) },
         'the cloud address cannot be opened; trying again later',
       );
       this.#scheduleRetry();
@@ -312,7 +313,7 @@ export class MqttSession implements CloudLink {
         (error: unknown) => {
           this.#counters.mqtt_commands_not_stored_total += 1;
           this.#deps.log.error(
-            { error: String(error) },
+            { error: errorText(error) },
             'a command could not be stored; it will be delivered again',
           );
           if (this.#attempt === attempt) this.drop('a command could not be stored');

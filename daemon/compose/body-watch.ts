@@ -5,6 +5,7 @@
  */
 import type { AmrDriver, RobotState } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { MapInUse } from './map.js';
 
@@ -61,7 +62,7 @@ export class BodyWatch {
     this.#asked = { failure: wanted.failure, againFrom: now + AGAIN_MS };
     wanted
       .ask()
-      .catch((error: unknown) => this.#deps.log.warn({ error: String(error) }, wanted.failure))
+      .catch((error: unknown) => this.#deps.log.warn({ error: errorText(error) }, wanted.failure))
       .finally(() => {
         this.#asking = false;
       });

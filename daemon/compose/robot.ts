@@ -1,4 +1,5 @@
 /** The robot as a body in a home: motion process, peripherals, the map it lives in, and what has been seen of it. */
+import { errorText } from '../../config/contracts/errors.js';
 import type { Config } from '../../config/schema.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
@@ -27,7 +28,7 @@ export function createRobot(options: DaemonOptions): Robot {
   const peripherals = createPeripherals({ ...options, config });
   const map = readMap(config, log);
   const bus = new DomainBus((error, event) =>
-    log.error({ type: event.type, error: String(error) }, 'a listener failed on a domain event'),
+    log.error({ type: event.type, error: errorText(error) }, 'a listener failed on a domain event'),
   );
   return {
     config,

@@ -3,6 +3,7 @@
  * going home is a task of its own, with its own evidence, and may be cancelled like any other.
  */
 import type { Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { DeviceState } from './device-state.js';
 
@@ -42,7 +43,7 @@ export class BatteryGuard {
       log.info({}, 'the battery is low: the robot goes home');
     } catch (error) {
       log.warn(
-        { error: String(error) },
+        { error: errorText(error) },
         'the battery is low and the robot cannot go home now; it tries again',
       );
     }

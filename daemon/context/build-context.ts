@@ -1,5 +1,4 @@
 /** `device_context.v1` and v2: one honest picture of the device, small enough for who asked. */
-
 import {
   CONTEXT_V1,
   CONTEXT_V2,

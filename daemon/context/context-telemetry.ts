@@ -1,5 +1,6 @@
 /** Publishes the context on meaningful change, at a bounded rate. */
 import type { Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { DeviceContext } from '../../config/contracts/wire/context.js';
 import type { OutboxWriter } from '../store/outbox-types.js';
@@ -61,7 +62,7 @@ export class ContextTelemetry {
       return true;
     } catch (error) {
       this.#counters.not_stored++;
-      this.#deps.log.warn({ error: String(error) }, 'the context was not stored for publication');
+      this.#deps.log.warn({ error: errorText(error) }, 'the context was not stored for publication');
       return false;
     }
   }

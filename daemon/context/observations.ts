@@ -3,6 +3,7 @@
  * word told at the end of the debounce, so that what the cloud believes in the end is true.
  */
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import {
   type DomainEvent,
@@ -146,7 +147,7 @@ export class Observations {
       });
     } catch (error) {
       this.#counters.not_stored++;
-      log.error({ type, error: String(error) }, 'an observation was not stored; the robot goes on');
+      log.error({ type, error: errorText(error) }, 'an observation was not stored; the robot goes on');
     }
   }
 

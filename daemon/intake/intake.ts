@@ -1,6 +1,6 @@
 /** The one gate for requests from outside: reads, judges, carries out and remembers, in one store transaction. */
 import { isoWithOffset } from '../../config/contracts/clock.js';
-import { isRefusal, Refusal } from '../../config/contracts/errors.js';
+import { errorText, isRefusal, Refusal } from '../../config/contracts/errors.js';
 import type { Command, CommandResponse } from '../../config/contracts/wire/command.js';
 import { StoreError } from '../store/store-error.js';
 import type { Accepted } from './actions/accepted.js';
@@ -96,7 +96,7 @@ class CommandGate implements CommandIntake {
     this.#count('emergency_stops_total');
     const failed = (error: unknown) =>
       this.#deps.log.error(
-        { error: String(error), by: principal.name },
+        { error: errorText(error), by: principal.name },
         'the emergency stop was not confirmed',
       );
     try {

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
 import { entryPath } from '../../config/contracts/entry.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import { HEARTBEAT_EVERY_MS } from '../../config/contracts/rt-protocol.js';
 import type { BeatWorkerData } from './beat-worker.js';
@@ -64,7 +65,7 @@ export class BeatSender {
     });
     this.#worker = worker;
     worker.on('error', (error) =>
-      this.#options.log.error({ error: String(error) }, 'the beat thread failed'),
+      this.#options.log.error({ error: errorText(error) }, 'the beat thread failed'),
     );
     worker.on('exit', () => {
       if (this.#worker !== worker) return;

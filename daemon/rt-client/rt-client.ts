@@ -129,7 +129,10 @@ export class RtClient implements AmrDriver {
   async stop(reason: string): Promise<void> {
     if (this.#channel === null) return;
     this.#ask('stop', { op: 'stop', reason }, ANSWER_MS).catch((error: unknown) =>
-      this.#options.log.warn({ error: String(error) }, 'a stop was not confirmed; the base is watched by rt'),
+      this.#options.log.warn(
+        { error: errorText(error) },
+        'a stop was not confirmed; the base is watched by rt',
+      ),
     );
   }
 
@@ -140,7 +143,7 @@ export class RtClient implements AmrDriver {
         return;
       } catch (error) {
         this.#options.log.error(
-          { error: String(error) },
+          { error: errorText(error) },
           'the e-stop was not confirmed; latching it on disk',
         );
       }
@@ -222,7 +225,7 @@ export class RtClient implements AmrDriver {
     if (this.#map !== null) {
       await this.loadMap(this.#map).catch((error: unknown) =>
         this.#options.log.error(
-          { error: String(error) },
+          { error: errorText(error) },
           'the restarted motion process did not take the map',
         ),
       );
@@ -281,7 +284,7 @@ export class RtClient implements AmrDriver {
       } catch (error) {
         this.#counters.amr_listener_errors += 1;
         this.#options.log.error(
-          { error: String(error), event: event.type },
+          { error: errorText(error), event: event.type },
           'a listener of the robot failed',
         );
       }

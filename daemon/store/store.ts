@@ -1,6 +1,7 @@
 /** The one SQLite database: opening it, and transactions that whole turns of the event loop share. */
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
 import {
@@ -221,7 +222,7 @@ export class Store {
       this.db.prepare("UPDATE meta SET value = ? WHERE key = 'closed_cleanly'").run(how);
     } catch (error) {
       this.#log.warn(
-        { error: String(error) },
+        { error: errorText(error) },
         'the end could not be noted: the next start checks the database',
       );
     }
@@ -342,7 +343,7 @@ export class Store {
     } catch (error) {
       this.#counters.after_commit_defects++;
       this.#log.error(
-        { error: String(error) },
+        { error: errorText(error) },
         'something that waited for a commit failed; the rest goes on',
       );
     }

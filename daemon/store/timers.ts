@@ -1,5 +1,6 @@
 /** Timers that survive a restart: rows that come back as events. */
 import type { Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { Store } from './store.js';
 import { StoreError } from './store-error.js';
@@ -226,7 +227,7 @@ export class Timers {
       entry.failures++;
       this.#counters.handler_failures++;
       log.error(
-        { kind, key, failures: entry.failures, error: String(error) },
+        { kind, key, failures: entry.failures, error: errorText(error) },
         entry.failures < MAX_TRIES ? 'a timer failed; it comes again in 1 s' : 'a timer is given up',
       );
     }

@@ -1,6 +1,6 @@
 /** What becomes of tasks that a restart finds unfinished: physical truth decides. */
 import type { Clock } from '../../config/contracts/clock.js';
-import { isRefusal } from '../../config/contracts/errors.js';
+import { errorText, isRefusal } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { Completion, MethodSpec } from '../../executors/method.js';
 import type { Store } from '../store/store.js';
@@ -102,7 +102,7 @@ function alreadyDone(row: TaskRow, spec: MethodSpec, { clock, log }: RecoveryDep
     return spec.alreadyDone({ params, nowMs: Math.round(clock.now()) });
   } catch (error) {
     log.error(
-      { taskId: row.taskId, method: spec.name, error: String(error) },
+      { taskId: row.taskId, method: spec.name, error: errorText(error) },
       'whether a task is done cannot be told: it counts as not done',
     );
     return null;

@@ -1,5 +1,4 @@
 /** The TaskManager's face: what the cloud intake, the local API, schedules and the CLI call. */
-
 import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { TaskMetadata } from '../../config/contracts/wire/command.js';
 import type { Source, TaskEvent } from '../../config/contracts/wire/events.js';

@@ -1,7 +1,6 @@
 /**
  * Recorded bytes through the parsers of the drivers, without ports, clocks or motion: `deviceagent replay FILE`.
  */
-
 import { type Create2Sensors, decodeSensors, type EncoderOrder } from './create2/decode.js';
 import { decodeQueryReply, PACKETS, type PacketValues } from './create2/packets.js';
 import { OiStreamParser } from './create2/stream-parser.js';

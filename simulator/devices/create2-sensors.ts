@@ -1,5 +1,4 @@
 /** What a Create 2 reports of the world: the number behind each of its sensor packets. */
-
 import { CAPACITY } from '../world/battery.js';
 import type { Infrared } from '../world/beacon.js';
 import { ROBOT } from '../world/layout.js';

@@ -4,7 +4,6 @@
  * in at the start of a step, never in between, so that the order in which the operating system delivers
  * bytes on different ports changes nothing.
  */
-
 import type { DeviceEnd, DeviceFaults, Received } from '../types.js';
 import type { Random } from '../world/random.js';
 

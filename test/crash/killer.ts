@@ -1,5 +1,4 @@
 /** Picks the moment, kills, and waits for the robot to be there again. */
-
 import { isDue, type PlannedKill } from './kill-plan.js';
 import type { Load } from './load.js';
 import type { MainJobStep } from './main-job.js';

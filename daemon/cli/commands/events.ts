@@ -1,5 +1,4 @@
 /** `deviceagent events`: one line per event, for people or as JSON lines. */
-
 import type { Cli } from '../cli.js';
 import { follow } from '../client/event-follower.js';
 import { EXIT } from '../io.js';

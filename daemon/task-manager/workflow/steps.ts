@@ -1,5 +1,4 @@
 /** What happens to single steps: waiting, starting, ending, trying again, being undone. */
-
 import { isRefusal } from '../../../config/contracts/errors.js';
 import type { TaskReason } from '../../../config/contracts/reason-codes.js';
 import { StoreError } from '../../store/store-error.js';

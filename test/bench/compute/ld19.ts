@@ -1,5 +1,4 @@
 /** LD19: how fast bytes become scans, and what gets through that should not. */
-
 import { seededRandom } from '../../../config/contracts/ids.js';
 import { memoryLine } from '../../../config/contracts/port.js';
 import { SimClock, settle } from '../../../config/contracts/sim-clock.js';

@@ -1,5 +1,4 @@
 /** One localisation update with 500 particles and 360 rays. */
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Scan } from '../../../config/contracts/amr.js';

@@ -1,5 +1,4 @@
 /** The durable outbox against a broker in another process, and MQTT.js with a persistent store doing the same. */
-
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, BenchContext } from '../report.js';

@@ -1,5 +1,4 @@
 /** A motion process that was started ahead: a real process, because what it must not do is touch anything. */
-
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
