@@ -3,8 +3,9 @@ import { Command, CommanderError, Option } from 'commander';
 import { errorText } from '../../config/contracts/errors.js';
 import { Cli, type CommonOptions } from './cli.js';
 import { CliError, EXIT, type Io } from './io.js';
-import { languageOf, type Translate, translator } from './language.js';
+import { type Language, languageOf, type Translate, translator } from './language.js';
 import { version } from './version.js';
+import { said } from './words-ko.js';
 
 type Run = (cli: Cli, args: string[], options: Record<string, never>) => Promise<number>;
 
@@ -21,8 +22,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
       outputError: (text, write) => write(`${wrongUsage(text)}; ${t('seeHelp')}\n`),
-      getOutHelpWidth: () => io.stdout.columns ?? 100,
-      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHelpWidth: () => io.stdout.columns || 100,
+      getErrHelpWidth: () => io.stderr.columns || 100,
     })
     .showSuggestionAfterError(true);
   try {
@@ -49,11 +50,18 @@ function wrongUsage(text: string): string {
 function report(error: unknown, argv: readonly string[], io: Io): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const known = error instanceof CliError ? error : null;
-  const message = errorText(error);
+  const message = messageOf(error, languageOf(io.env));
   const body = known?.body ?? null;
   const json = argv.includes('--json');
   io.stderr.write(json ? `${JSON.stringify(body ?? { error: { message } })}\n` : `deviceagent: ${message}\n`);
   return known?.exitCode ?? EXIT.failed;
+}
+
+/** A profile that cannot be used says so in the terminal's language; without loading what reads profiles. */
+function messageOf(error: unknown, language: Language): string {
+  if (!(error instanceof Error) || error.name !== 'ConfigError') return errorText(error);
+  const { file, problems } = error as Error & { file: string; problems: readonly string[] };
+  return problems.map((problem) => `${file}: ${said(language, 'profile', problem)}`).join('\n');
 }
 
 class Builder {

@@ -16,8 +16,13 @@ const main = entryPath(import.meta.url, '../../../daemon/cli/main.js');
 const empty = mkdtempSync(join(tmpdir(), 'da-process-'));
 afterAll(() => rmSync(empty, { recursive: true }));
 
-function deviceagent(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { ...process.env, LC_ALL: 'C' };
+const deviceagent = (...args: string[]) => deviceagentIn({ LC_ALL: 'C' }, ...args);
+
+function deviceagentIn(
+  more: NodeJS.ProcessEnv,
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string }> {
+  const env = { ...process.env, ...more };
   return new Promise((resolve) => {
     execFile(process.execPath, [main, ...args], { env }, (error, out, err) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
@@ -65,6 +70,20 @@ describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
     expect(second.code).toBe(1);
     expect(second.err).toMatch(/^deviceagent: .*another process holds it/);
     expect(second.err.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('says in the language of the terminal why a profile cannot be used', async () => {
+    const file = join(empty, 'bad.yaml');
+    writeFileSync(file, 'version: 1\nprofile: create2\ndevice_id: r1\napi: {port: 99999}\n');
+    const run = (lang: string) =>
+      deviceagentIn({ LC_ALL: lang }, 'run', '--config', file, '--state-dir', join(empty, 'bad'));
+    expect(await run('C')).toMatchObject({
+      code: 1,
+      err: `deviceagent: ${file}: api.port is 99999: it has to be at most 65535\n`,
+    });
+    expect((await run('ko_KR.UTF-8')).err).toBe(
+      `deviceagent: ${file}: api.port: 99999. 65535 이하여야 해요\n`,
+    );
   });
 
   it('says which port a simulation was given that is in use', async () => {
