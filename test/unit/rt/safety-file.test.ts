@@ -21,18 +21,27 @@ import {
   updateSafetyFile,
 } from '../../../drivers/rt/safety/safety-file.js';
 
-/** A disk without room: files can be made, and nothing can be written into them. */
-const disk = vi.hoisted(() => ({ full: false }));
+/** A disk that may have no room: files can be made, and nothing can be written into them. */
+const disk = vi.hoisted(() => ({ full: false, seen: [] as string[] }));
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>();
   return {
     ...real,
+    rename: async (...args: Parameters<typeof real.rename>) => {
+      await real.rename(...args);
+      disk.seen.push('renamed');
+    },
     open: async (...args: Parameters<typeof real.open>) => {
       const file = await real.open(...args);
       file.writeFile = ((write) => async (text: string) => {
         if (disk.full) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
         await write.call(file, text);
+        disk.seen.push('written');
       })(file.writeFile) as typeof file.writeFile;
+      file.sync = ((sync) => async () => {
+        await sync.call(file);
+        disk.seen.push('flushed');
+      })(file.sync);
       return file;
     },
   };
@@ -51,7 +60,15 @@ describe('safety.json', () => {
   });
   afterEach(() => {
     disk.full = false;
+    disk.seen = [];
     rmSync(dir, { recursive: true, force: true });
+  });
+
+  it('would survive a power cut once a change is confirmed: the file is flushed, then its name in the folder', async () => {
+    disk.seen = [];
+    await updateSafetyFile(dir, clock, latch('test'));
+    const flushes = disk.seen.slice(disk.seen.lastIndexOf('written'));
+    expect(flushes).toEqual(['written', 'flushed', 'renamed', 'flushed']);
   });
 
   it('of a robot that was never stopped is not there, and nothing is latched', () => {
