@@ -263,6 +263,13 @@ export function createDockingMachine(settings: MachineSettings): DockingMachine 
               target: 'idle',
               actions: [finish, forget],
             },
+            // The wheels counted more than the pose shows: a little further.
+            {
+              guard: ({ context, event }) =>
+                update.offContacts(event.facts, context, settings) && update.attemptsLeft(context, settings),
+              target: 'clearing',
+              actions: nextAttempt,
+            },
           ],
           TIMER: { target: 'waitingBehind', actions: setProblem },
         },

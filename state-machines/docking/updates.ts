@@ -22,9 +22,6 @@ export const IDLE_DOCKING: DockingContext = {
   ending: null,
 };
 
-/** Slack on the clearance when it is measured by the pose instead of the wheels, m. */
-const CLEARANCE_SLACK = 0.1;
-
 export function jobOf(context: DockingContext): DockingJob {
   if (context.job === null) throw new Error('docking has no job');
   return context.job;
@@ -128,7 +125,7 @@ export function clearanceOf(facts: BodyFacts, station: Pose): number | null {
  */
 export function isClear(facts: BodyFacts, context: DockingContext, settings: MachineSettings): boolean {
   const clearance = clearanceOf(facts, jobOf(context).station);
-  return clearance === null || clearance >= settings.docking.clearance - CLEARANCE_SLACK;
+  return clearance === null || clearance >= settings.docking.clearance;
 }
 
 /** What is left to drive backwards until clear of the station, m. */

@@ -47,6 +47,8 @@ export class FakeAmr implements AmrDriver {
   runaway = false;
   /** The driver says it arrived without having moved. */
   lies = false;
+  /** Metres that the wheels count, and the robot does not move, while it leaves its station. */
+  slip = 0;
   /** Approaches that end without contact before one succeeds. */
   missedContacts = 0;
   baseConnected = true;
@@ -294,7 +296,7 @@ export class FakeAmr implements AmrDriver {
       return;
     }
     if (this.docked && !this.wheelsBlocked) this.putOnStation(false);
-    this.#straight(job, -clearance, 0.1);
+    this.#straight(job, this.slip - clearance, 0.1);
   }
 
   #dock(job: Job, station: Pose): void {

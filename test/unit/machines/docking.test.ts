@@ -135,6 +135,15 @@ describe('undocking', () => {
     expect(seen.result?.clearance).toBeGreaterThanOrEqual(0.4);
   });
 
+  it('goes a little further when the pose shows less than the wheels counted', async () => {
+    const robot = testRobot({ docked: true });
+    robot.amr.slip = 0.1;
+    const { seen } = undock(robot);
+    await robot.clock.advanceAsync(20_000);
+    expect(robot.amr.log).toContain('backUp');
+    expect(seen.result?.clearance).toBeGreaterThanOrEqual(0.4);
+  });
+
   it('is refused when the robot is not docked', async () => {
     const robot = testRobot({ pose: away });
     const { seen } = undock(robot);
