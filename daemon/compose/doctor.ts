@@ -146,8 +146,8 @@ function localisation({ map, config }: DoctorSources, state: RobotState): Findin
   if (map.areas.station === null) {
     return faulty(
       PLACE,
-      '로봇의 위치를 몰라요. 지도에 충전대가 없어요. areas.yaml에 station을 적고 로봇을 그 위에 올려 주세요.',
-      'does not know where the robot is, and the map has no station to start from: add one to areas.yaml',
+      '로봇의 위치를 찾고 있어요. 지도에 충전대가 없으니 제자리에서 돌려 주세요: deviceagent task submit rotate \'{"angleDeg":360}\'',
+      'looks for where the robot is; the map has no station, so let it turn: deviceagent task submit rotate \'{"angleDeg":360}\'',
     );
   }
   return faulty(

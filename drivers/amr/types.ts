@@ -157,6 +157,8 @@ export interface Navigator {
   setMap(bundle: MapBundle): void;
   /** Tells where the robot is. `spread`: standard deviations, default 0.1 m and 0.1 rad. */
   relocalize(pose: Pose, spread?: { xy: number; theta: number }): void;
+  /** Gives the pose up and looks for it over the whole map; scans and some turning will tell. */
+  relocalizeAnywhere(): void;
   /**
    * Starts an action. One that runs is braked first and ends `stopped`; then the new one starts. `drive` with the
    * id of the running `drive` renews it without a stop. Never throws on state: what is impossible ends `failed`.

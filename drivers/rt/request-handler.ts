@@ -169,6 +169,8 @@ export class RequestHandler {
     navigator.setMap(bundle);
     const last = poses.takeOver(bundle.id);
     if (last !== null) navigator.relocalize(last.pose, last.spread);
+    // Nothing will ever tell it where it is, so it looks for itself.
+    else if (bundle.areas.station === null) navigator.relocalizeAnywhere();
     this.#log('info', `map ${bundle.id} is in use`);
   }
 

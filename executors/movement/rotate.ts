@@ -20,7 +20,7 @@ const CORRECTIONS = 2;
 
 export function rotate(services: Services): MethodSpec {
   const available = (nowMs: number) => {
-    requireMotion(services, nowMs, { reserve: true, localized: true });
+    requireMotion(services, nowMs, { reserve: true, localized: false });
   };
   return defineMethod<Params>({
     name: 'rotate',
@@ -31,7 +31,7 @@ export function rotate(services: Services): MethodSpec {
     resources: [{ resource: 'motion', mode: 'exclusive' }],
     completionTarget: TARGET,
     preconditionText:
-      'localised, not e-stopped, battery above the reserve, base and scan fresh; leaves the station first when docked',
+      'not e-stopped, battery above the reserve, base and scan fresh; leaves the station first when docked; a robot that does not know where it is may turn: it finds itself by that',
     available,
     precondition: ({ nowMs }) => available(nowMs),
     cancel: { method: 'stopMove', proof: 'wheel speed 0 for 0.3 s' },

@@ -104,7 +104,6 @@ export class OnboardNavigator implements Navigator {
     this.#ground?.obstacles.clear();
   }
 
-  /** Gives the pose up and looks for it over the whole map; scans and some turning will tell. */
   relocalizeAnywhere(): void {
     this.#ground?.localizer.setUnknown();
     this.#ground?.obstacles.clear();

@@ -19,6 +19,7 @@ export class ScriptedNavigator implements Navigator {
   wish: Twist | null = null;
   planResult: PlanResult = { ok: true, path: [{ x: 1, y: 1, theta: 0 }], length: 1 };
   readonly levels: string[] = [];
+  looksEverywhere = 0;
   readonly relocalized: { pose: Pose; spread: { xy: number; theta: number } | undefined }[] = [];
   #action: { id: string; action: MotionAction; renewed: number } | null = null;
   #next: { id: string; action: MotionAction } | null = null;
@@ -35,6 +36,10 @@ export class ScriptedNavigator implements Navigator {
   relocalize(pose: Pose, spread?: { xy: number; theta: number }): void {
     this.pose = pose;
     this.relocalized.push({ pose, spread });
+  }
+
+  relocalizeAnywhere(): void {
+    this.looksEverywhere += 1;
   }
 
   start(id: string, action: MotionAction): void {

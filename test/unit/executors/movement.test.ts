@@ -243,6 +243,14 @@ describe('rotate', () => {
     }
   });
 
+  it('is open to a robot that does not know where it is: turning is how it finds out', async () => {
+    const robot = testRobot({ pose: hall });
+    robot.amr.localized = false;
+    const run = robot.start('rotate', { angleDeg: 180 });
+    await robot.clock.advanceAsync(30_000);
+    expect(run.result).toMatchObject({ evidence: { completion_target: 'movement.rotated', idle: true } });
+  });
+
   it('refuses more than a full turn, and ends OBSTRUCTED when the wheels do not turn', async () => {
     const robot = testRobot({ pose: hall });
     expect(refusal(() => robot.start('rotate', { angleDeg: 400 })).reason).toBe('INVALID_PARAMS');

@@ -327,6 +327,13 @@ describe('the motion process', () => {
     expect(rig.navigator.relocalized).toEqual([
       { pose: { x: 3, y: 4, theta: 1 }, spread: { xy: 0.35, theta: 0.5 } },
     ]);
+    expect(rig.navigator.looksEverywhere).toBe(0);
+  });
+
+  it('looks for itself on a map without a station, on which nothing else could tell it where it is', async () => {
+    await rig.client.loadMap('/maps/good.yaml');
+    expect(rig.navigator.relocalized).toEqual([]);
+    expect(rig.navigator.looksEverywhere).toBe(1);
   });
 
   it('stops the wheels, lets go of the port and saves its pose when it is shut down', async () => {
