@@ -138,6 +138,20 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     await expect.poll(() => text('.task .reason [lang="en"]'), SOON).toBe(' · a word of 거실');
   });
 
+  it('keeps the latest task in sight below the map', async () => {
+    await open();
+    await page.waitForSelector('.task');
+    const task = await page.locator('.task').first().boundingBox();
+    expect((task?.y ?? 900) + (task?.height ?? 0)).toBeLessThanOrEqual(900);
+  });
+
+  it('fills its card with the map where the tiles beside it are taller', async () => {
+    await open({ viewport: { width: 1366, height: 700 } });
+    const [card, go] = [await page.locator('.map').boundingBox(), await page.locator('.go').boundingBox()];
+    if (card === null || go === null) throw new Error('nothing is shown');
+    expect(card.y + card.height - (go.y + go.height)).toBeLessThan(30);
+  });
+
   it('calls the unknown unknown', async () => {
     served.runtime.robot = null;
     served.runtime.air = { pm2_5: null, source_state: 'warming_up' };
