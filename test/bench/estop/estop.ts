@@ -29,7 +29,7 @@ export const estopBench: Bench = {
     'runs from before that write until "drive 0 0" was read back. Control: lateness of the 20 Hz cycles over the last ' +
     'minute, and cycles left out, from the counters of the motion process.',
   async run({ quick, dir, progress }) {
-    const trials = quick ? 100 : 500;
+    const trials = quick ? 60 : 500;
     // This process stands for the base's electronics, which wait for no scheduler.
     goBeforeOthers();
     const rig = openRig(dir);
