@@ -1,11 +1,11 @@
 /** `deviceagent run`: the daemon of one robot, in this process. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { PROFILES, profilePath } from '../../config/profiles.js';
 import { HeldMotionProcess } from '../rt-client/rt-process.js';
 import { defaultStateDir } from './default-state-dir.js';
+import { tuneForLoading } from './engine.js';
 import type { Translate } from './language.js';
 
 interface RunOptions {
@@ -35,7 +35,7 @@ function configFile(nameOrFile: string): string {
 
 /** The motion process loads its program while this one loads the rest of the daemon. */
 async function run(options: RunOptions): Promise<void> {
-  keepNurserySmall();
+  tuneForLoading();
   const ahead = options.rt === 'inline' ? null : new HeldMotionProcess(process.env);
   try {
     const { runDaemon } = await import('./serve.js');
@@ -48,14 +48,6 @@ async function run(options: RunOptions): Promise<void> {
   } finally {
     ahead?.discard();
   }
-}
-
-/**
- * V8 doubles the space for new objects, up to 32 MB, when much of it survives, as it does while modules are loaded,
- * and keeps it. At the size it starts with, a collection is short as well.
- */
-function keepNurserySmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 function seedOf(env: NodeJS.ProcessEnv): number | null {

@@ -12,6 +12,7 @@ import type { DaemonOptions } from '../compose/options.js';
 import { createDaemon, type Daemon } from '../main.js';
 import type { HeldMotionProcess } from '../rt-client/rt-process.js';
 import { isSqliteError } from '../store/store-error.js';
+import { tuneForRunning } from './engine.js';
 import { createLog } from './log.js';
 import { version } from './version.js';
 
@@ -109,6 +110,7 @@ function why(error: unknown): string {
 async function serve(daemon: Daemon, ending: AbortSignal): Promise<string | null> {
   try {
     await daemon.start(ending);
+    tuneForRunning();
   } catch (error) {
     return ending.aborted ? null : why(error);
   }
