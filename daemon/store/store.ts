@@ -89,7 +89,8 @@ export class Store {
   #corrupt = false;
   #closed = false;
   #failing: StoreError | null = null;
-  #toldFailureMono = Number.NEGATIVE_INFINITY;
+  #toldFailure: { code: StoreError['code']; mono: number } | null = null;
+  #toldFailing = false;
 
   /**
    * Opens or makes the database. One that is corrupt, unreadable or of a newer version is moved aside, never
@@ -279,8 +280,9 @@ export class Store {
 
   #turnCommitted(turn: Turn): void {
     this.#counters.commits++;
-    if (this.#failing !== null) this.#log.info({}, 'commits succeed again');
     this.#failing = null;
+    if (this.#toldFailing) this.#log.info({}, 'commits succeed again');
+    this.#toldFailing = false;
     for (const participant of this.#participants) this.#guarded(() => participant.committed?.());
     for (const fn of turn.after) this.#guarded(fn);
     turn.promise?.resolve();
@@ -315,10 +317,10 @@ export class Store {
   /** The first of a row of failures, and one a minute after that: a full disk must not fill with this. */
   #tellFailure(error: StoreError): void {
     const mono = this.#clock.mono();
-    const told = this.#failing?.code === error.code && mono - this.#toldFailureMono < TELL_FAILURE_MS;
     this.#failing = error;
-    if (told) return;
-    this.#toldFailureMono = mono;
+    if (this.#toldFailure?.code === error.code && mono - this.#toldFailure.mono < TELL_FAILURE_MS) return;
+    this.#toldFailure = { code: error.code, mono };
+    this.#toldFailing = true;
     this.#log.error(
       { code: error.code, error: error.message },
       'a commit failed: everything of this turn is undone and those who wrote it are told',

@@ -18,7 +18,14 @@ export class StopSources {
   reasonFor(row: TaskRow, spec: Pick<MethodSpec, 'cancel'>): TaskReason {
     const stop = spec.cancel === null ? undefined : this.#lastStart.get(spec.cancel.method);
     if (stop === undefined || stop.at < (row.startedAt ?? 0)) return 'CANCELLED_BY_SYSTEM';
-    if (stop.source === 'CLOUD') return 'CANCELLED_BY_CLOUD';
-    return PEOPLE.has(stop.source) ? 'CANCELLED_BY_USER' : 'CANCELLED_BY_SYSTEM';
+    return cancelledBy(stop.source);
   }
+}
+
+/** The reason of what somebody on this channel stopped. */
+export function cancelledBy(
+  source: Source,
+): 'CANCELLED_BY_CLOUD' | 'CANCELLED_BY_USER' | 'CANCELLED_BY_SYSTEM' {
+  if (source === 'CLOUD') return 'CANCELLED_BY_CLOUD';
+  return PEOPLE.has(source) ? 'CANCELLED_BY_USER' : 'CANCELLED_BY_SYSTEM';
 }

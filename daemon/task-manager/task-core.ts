@@ -13,7 +13,7 @@ import { conclude, type RunResult, refusedOutcome, stoppedOutcome } from './life
 import { NO_OWNER, type OwnerHooks } from './owner.js';
 import { checkRoom } from './room.js';
 import { Scheduler } from './scheduler.js';
-import { StopSources } from './stop-sources.js';
+import { cancelledBy, StopSources } from './stop-sources.js';
 import {
   cancelled,
   claimsResource,
@@ -115,6 +115,7 @@ export class TaskCore {
         const admitted = this.admit(submit.method, submit.params);
         const request = requestOf(submit, admitted);
         checkRoom(request, admitted.spec, { ...this.#d, table: this.table, scheduler: this.scheduler });
+        this.#d.store.onUndo(() => this.#stopUnstored(submit));
         const row = this.create(request);
         this.enqueue(row, admitted);
         this.#counters.submitted++;
@@ -122,7 +123,18 @@ export class TaskCore {
       });
     } catch (error) {
       this.#counters.refused++;
+      if (error instanceof StoreError) this.#stopUnstored(submit);
       throw error;
+    }
+  }
+
+  /** A stop that finds no room on the disk is no task, and stops all the same what it would have stopped. */
+  #stopUnstored({ method, source }: SubmitTask): void {
+    for (const row of this.table.live()) {
+      const { spec } = this.#candidates.get(row.taskId) ?? {};
+      if (row.state !== 'STARTED' || spec?.cancel?.method !== method) continue;
+      const message = `stopped by ${method}`;
+      this.executions.requestStop(row.taskId, message, cancelled(cancelledBy(source), message));
     }
   }
 

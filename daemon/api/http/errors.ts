@@ -94,15 +94,15 @@ export function asApiError(thrown: unknown): ApiError | null {
   return fromFastify(thrown);
 }
 
-/** A disk without room, or a broken one, is no defect of the daemon; nothing of the request was carried out. */
+/** A disk without room, or a broken one, is no defect of the daemon. */
 function notStored({ code, message }: StoreError): ApiError {
   if (code === 'FULL') {
     return refused(
       'TASK_MANAGER_BUSY',
-      'the disk is full: nothing can be stored, so nothing was accepted; free some space',
+      'the disk is full, so nothing can be stored: only stops are carried out; free some space',
     );
   }
-  return refused('CAPABILITY_UNAVAILABLE', `the database fails (${message}): nothing was accepted`);
+  return refused('CAPABILITY_UNAVAILABLE', `the database fails (${message}): only stops are carried out`);
 }
 
 /** Fastify's own refusals, by its error codes (https://fastify.dev/docs/latest/Reference/Errors/). */

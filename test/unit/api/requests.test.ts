@@ -94,8 +94,8 @@ describe('a command over HTTP', () => {
   }
 
   it.each([
-    ['FULL', 'TASK_MANAGER_BUSY', /the disk is full.*nothing was accepted/],
-    ['IO', 'CAPABILITY_UNAVAILABLE', /the database fails.*nothing was accepted/],
+    ['FULL', 'TASK_MANAGER_BUSY', /the disk is full.*only stops are carried out/],
+    ['IO', 'CAPABILITY_UNAVAILABLE', /the database fails.*only stops are carried out/],
   ] as const)(
     'that cannot be stored (%s) is refused in plain words, and is no defect',
     async (why, code, words) => {

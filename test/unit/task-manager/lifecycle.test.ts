@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../../config/contracts/errors.js';
+import { StoreError } from '../../../daemon/store/store-error.js';
 import { removeTemporaryDirectories } from '../store/store-world.js';
 import { isTerminal, openTaskWorld } from './task-world.js';
 
@@ -383,6 +384,34 @@ describe('stopping a task', () => {
     const fixed = world.submit('set', { cancellable: false });
     expect(refusal(() => world.tasks.cancelTask(fixed.taskId, 'USER')).reason).toBe('ILLEGAL_STATE');
   });
+
+  it.each(['when it is committed', 'when it is written'])(
+    'by another method happens also when that stop finds no room on the disk (%s)',
+    async (when) => {
+      const world = openTaskWorld();
+      world.submit('move');
+      world.submit('say');
+      await world.quiet();
+      const full = Object.assign(new Error('disk full'), { code: 'SQLITE_FULL' });
+      if (when === 'when it is committed') {
+        world.store.faults.commitError = full;
+        world.submit('stop move');
+      } else {
+        vi.spyOn(world.store, 'write').mockImplementationOnce(() => {
+          throw new StoreError('FULL', 'disk full');
+        });
+        expect(() => world.submit('stop move')).toThrow('disk full');
+      }
+      await world.quiet();
+      expect(world.run('move').context.signal.aborted).toBe(true);
+      expect(world.run('say').context.signal.aborted).toBe(false);
+      world.run('move').proveStop();
+      world.store.faults.commitError = null;
+      await world.clock.advanceAsync(10_000);
+      expect(world.events().at(-1)).toMatchObject({ event: 'CANCELLED', method: 'move' });
+      expect(world.events().some((event) => event.method === 'stop move')).toBe(false);
+    },
+  );
 
   it('happens at once also when the disk is full, and is told when there is room again', async () => {
     const world = openTaskWorld();
