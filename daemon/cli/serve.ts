@@ -1,8 +1,7 @@
 /** The daemon of one robot, in this process: from its profile to the end of its life. */
 import { randomInt } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { SystemClock } from '../../config/contracts/clock.js';
-import { errorCode, errorText } from '../../config/contracts/errors.js';
+import { errorText } from '../../config/contracts/errors.js';
 import { seededRandom } from '../../config/contracts/ids.js';
 import { loadConfig } from '../../config/load.js';
 import { LockstepParticipant } from '../../drivers/lockstep/participant.js';
@@ -14,6 +13,7 @@ import type { HeldMotionProcess } from '../rt-client/rt-process.js';
 import { isSqliteError } from '../store/store-error.js';
 import { tuneForRunning } from './engine.js';
 import { createLog } from './log.js';
+import { makeStateDir } from './state-dir.js';
 import { version } from './version.js';
 
 export interface DaemonRun {
@@ -79,17 +79,6 @@ export async function runDaemon({ configFile, stateDir, ahead, seed }: DaemonRun
   participant?.leave();
   if (failure !== null) process.stderr.write(`deviceagent: ${failure}\n`);
   process.exit(failure === null ? 0 : 1);
-}
-
-function makeStateDir(stateDir: string): void {
-  try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const why = errorCode(error) ?? errorText(error);
-    throw new Error(
-      `the state directory ${stateDir} cannot be made (${why}): choose another with --state-dir`,
-    );
-  }
 }
 
 function putTogether(options: DaemonOptions): Daemon {

@@ -7,7 +7,7 @@ import { loadConfig } from '../../config/load.js';
 import { profilePath } from '../../config/profiles.js';
 import { loadMapBundle } from '../../drivers/amr/map/bundle.js';
 import { controlSocketPath } from '../../simulator/control/socket-path.js';
-import { SimSession } from '../../simulator/session/session.js';
+import { type SessionOptions, SimSession } from '../../simulator/session/session.js';
 import { socketPath } from '../api/socket-path.js';
 import { isAnswered } from '../api/state-dir.js';
 import { simStateDir } from './default-state-dir.js';
@@ -17,6 +17,7 @@ import { createRobot } from './simulation/robot.js';
 import { parseSimOptions, type SimOptions } from './simulation/sim-options.js';
 import { labelled, MAIN_JOB, tellStory } from './simulation/story.js';
 import { createTerminal } from './simulation/terminal.js';
+import { makeStateDir, namingStateDir } from './state-dir.js';
 
 const DEFAULT_MQTT_PORT = 1883;
 const DEFAULT_API_PORT = 8080;
@@ -53,8 +54,9 @@ async function simulate(options: SimOptions, t: Translate): Promise<number> {
   const apiPort = await portFor(options.apiPort, '--api-port', DEFAULT_API_PORT, t);
   const stateDir = options.stateDir ?? (await freshStateDir(t));
   await refuseSecond(stateDir, t);
+  makeStateDir(stateDir);
   const { device_id: deviceId } = loadConfig(profilePath('sim'), process.env, stateDir).config;
-  const session = new SimSession({
+  const session = await startSession(stateDir, {
     ...options,
     stateDir,
     mqttPort,
@@ -67,7 +69,6 @@ async function simulate(options: SimOptions, t: Translate): Promise<number> {
       process.exit(1);
     },
   });
-  await session.start();
   // What the simulator takes for a home, the robot has to take for a map.
   loadMapBundle(join(stateDir, 'world', 'map.yaml'));
   const url = session.brokerUrl ?? t('simInMemory');
@@ -147,6 +148,16 @@ async function untilOver(
   terminal.print(t('simStays'));
   await interrupted;
   return 0;
+}
+
+async function startSession(stateDir: string, options: SessionOptions): Promise<SimSession> {
+  try {
+    const session = new SimSession(options);
+    await session.start();
+    return session;
+  } catch (error) {
+    throw namingStateDir(error, stateDir);
+  }
 }
 
 /** The default state directory, emptied: a new simulated home is a new robot. */

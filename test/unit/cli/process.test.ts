@@ -63,6 +63,8 @@ describe.skipIf(!existsSync(main))('the built deviceagent command', () => {
     const ran = await deviceagent('run', '--config', 'sim', '--state-dir', join(stateDir, 'no-folder', 'x'));
     expect(ran.code).toBe(1);
     expect(ran.err).toMatch(/^deviceagent: the state directory .* cannot be made \(ENOTDIR\)/);
+    const sim = await deviceagent('sim', '--once', '--state-dir', join(stateDir, 'no-folder', 'x'));
+    expect(sim).toMatchObject({ code: 1, err: ran.err });
     const holder = new Database(join(stateDir, 'deviceagent.db'));
     holder.exec('BEGIN EXCLUSIVE');
     const second = await deviceagent('run', '--config', 'sim', '--state-dir', stateDir);
