@@ -18,8 +18,8 @@ export const idleBench: Bench = {
     const home = await startHome(stateDir);
     try {
       const robot = await startRobot(stateDir, home);
-      // V8 gives back what loading left behind about 9 s after the start.
-      await wait(quick ? 11_000 : 20_000);
+      // By then V8 has given back what loading left behind: work and memory that a robot at rest does not cost.
+      await wait(quick ? 18_000 : 20_000);
       const pids = processTree(robot.pid);
       const windows: Record<number, number>[] = [];
       const window = quick ? 5_000 : 10_000;
