@@ -118,6 +118,7 @@ export function prepareOutbox(db: Database.Database) {
     peekTelemetry: db.prepare<[number, number, number], LooseRow>(
       'SELECT * FROM outbox_telemetry WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
     ),
+    idBySeq: db.prepare<[number], number>('SELECT id FROM outbox_ordered WHERE seq = ?').pluck(),
     orderedById: db.prepare<[number], OrderedRow>('SELECT * FROM outbox_ordered WHERE id = ?'),
     responseById: db.prepare<[number], LooseRow>('SELECT * FROM outbox_responses WHERE id = ?'),
     telemetryById: db.prepare<[number], LooseRow>('SELECT * FROM outbox_telemetry WHERE id = ?'),

@@ -405,8 +405,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   }
 
   #idOf(seq: number): number {
-    const id = this.#store.db.prepare('SELECT id FROM outbox_ordered WHERE seq = ?').pluck().get(seq);
-    return typeof id === 'number' ? id : 0;
+    return this.#sql.idBySeq.get(seq) ?? 0;
   }
 
   #oldestAge(): number | null {

@@ -90,7 +90,7 @@ async function planForEver(first: number): Promise<void> {
 }
 
 function commit(): void {
-  outbox.appendOrdered('events/task', null, (stamp) => ({ ...sampleEvent(done.slowCommits), ...stamp }));
+  outbox.appendOrdered('events/task', null, (stamp) => sampleEvent(done.slowCommits, stamp));
   store.afterCommit(() => {
     done.slowCommits += 1;
   });

@@ -24,10 +24,25 @@ export const produced = z.object({
 export const brokerReady = z.object({ t: z.literal('broker'), url: z.string() });
 export const brokerCount = z.object({ t: z.literal('count'), publishes: z.number() });
 
-/** A task event as the robot sends it; both sides publish the same bytes but for ids. */
-export function sampleEvent(n: number): object {
+export interface SampleStamp {
+  event_id: string;
+  seq: number;
+  store_epoch: string;
+  device_id: string;
+  boot_id: string;
+  idempotency_key: string;
+}
+
+/** A task event as the robot sends it; both sides publish the same bytes but for ids. Made in one go, as the robot's. */
+export function sampleEvent(n: number, stamp: SampleStamp): object {
   return {
     contract_version: 'device-task-event.v1',
+    event_id: stamp.event_id,
+    seq: stamp.seq,
+    store_epoch: stamp.store_epoch,
+    device_id: stamp.device_id,
+    boot_id: stamp.boot_id,
+    idempotency_key: stamp.idempotency_key,
     event: 'COMPLETED',
     task_id: `t-01J${String(n).padStart(20, '0')}`,
     method: 'setMoveTo',

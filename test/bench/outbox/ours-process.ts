@@ -56,7 +56,7 @@ function feed(): void {
   );
   for (let i = 0; i < room; i++) {
     const n = accepted++;
-    outbox.appendOrdered('events/task', `t-${n}:COMPLETED:1`, (stamp) => ({ ...sampleEvent(n), ...stamp }));
+    outbox.appendOrdered('events/task', `t-${n}:COMPLETED:1`, (stamp) => sampleEvent(n, stamp));
   }
   if (accepted < options.events) setImmediate(feed);
 }

@@ -62,8 +62,9 @@ function feed(): void {
       store_epoch: 'e-1',
       device_id: 'da-bench',
       boot_id: 'b-bench',
+      idempotency_key: `t-${n}:COMPLETED:1`,
     };
-    const payload = JSON.stringify({ ...sampleEvent(n), ...stamp, idempotency_key: `t-${n}:COMPLETED:1` });
+    const payload = JSON.stringify(sampleEvent(n, stamp));
     client.publish('deviceagent/da-bench/events/task', payload, { qos: 1 }, (error) => {
       if (error) throw error;
       meter.acknowledge();

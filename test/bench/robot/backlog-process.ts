@@ -17,7 +17,7 @@ const ids = new Ids(() => clock.now(), seededRandom(1));
 const store = Store.open({ file, clock, ids, log: SILENT_LOG });
 const outbox = new Outbox({ store, clock, ids, deviceId: 'da-sim', bootId: 'b-before' });
 for (let n = 0; n < rows; n++) {
-  outbox.appendOrdered('events/task', `t-${n}:COMPLETED:1`, (stamp) => ({ ...sampleEvent(n), ...stamp }));
+  outbox.appendOrdered('events/task', `t-${n}:COMPLETED:1`, (stamp) => sampleEvent(n, stamp));
   if (n % PER_COMMIT === PER_COMMIT - 1) await store.committed();
 }
 await store.committed();
