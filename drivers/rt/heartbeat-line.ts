@@ -1,7 +1,7 @@
 /**
  * The line for the daemon's heartbeat: a Unix socket beside the IPC channel, written by a thread of the daemon
- * that does nothing else, so that a busy main loop does not look like a dead one. One JSON line per beat, which
- * is answered with the same line.
+ * that does nothing else, so that a busy main loop does not look like a dead one. One JSON line per beat; now and
+ * then one is answered with the same line.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
@@ -15,6 +15,8 @@ const BEAT_LINE = /^\{"t":"heartbeat","beat":(\d{1,15})\}$/;
 
 /** A Unix socket's address holds 108 bytes, its end included. */
 const MAX_SOCKET_PATH = 100;
+/** The first beat of a connection is answered and then one in ten: the daemon counts answers, nobody waits for one. */
+const ANSWER_EVERY = 10;
 /** Longer than any beat, characters. */
 const MAX_LINE = 200;
 
@@ -83,8 +85,9 @@ export class HeartbeatServer {
     this.#current?.destroy();
     this.#current = socket;
     socket.setEncoding('utf8');
+    let beats = 0;
     const take = beatLines(
-      (line) => this.#onLine(socket, line),
+      (line) => this.#onLine(socket, line, beats++ % ANSWER_EVERY === 0),
       () => socket.destroy(),
     );
     socket.on('data', (text: string) => take(text));
@@ -96,7 +99,7 @@ export class HeartbeatServer {
     });
   }
 
-  #onLine(socket: Socket, line: string): void {
+  #onLine(socket: Socket, line: string, toBeAnswered: boolean): void {
     const beat = parseHeartbeat(line);
     if (beat === null) {
       socket.destroy();
@@ -104,6 +107,6 @@ export class HeartbeatServer {
     }
     if (this.#current !== socket) return;
     this.#listener.onBeat();
-    socket.write(heartbeatLine(beat));
+    if (toBeAnswered) socket.write(heartbeatLine(beat));
   }
 }

@@ -141,7 +141,7 @@ describe('the line for the heartbeat', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('answers each beat with the same line, and is open to its owner only', async () => {
+  it('answers with the same line, and is open to its owner only', async () => {
     const socket = await dial();
     socket.write(heartbeatLine(41));
     expect(await answer(socket)).toBe(heartbeatLine(41));
