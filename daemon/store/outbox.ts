@@ -17,8 +17,6 @@ import {
   type OrderedRow,
   type OutboxState,
   prepareOutbox,
-  shownLoose,
-  shownOrdered,
   tombstoneOf,
 } from './outbox-rows.js';
 import type {
@@ -32,6 +30,7 @@ import type {
 import { RowsAtHand } from './rows-at-hand.js';
 import type { Store } from './store.js';
 import { StoreError } from './store-error.js';
+import { StoredRows } from './stored-rows.js';
 
 export interface OutboxDeps {
   store: Store;
@@ -53,6 +52,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   readonly #store: Store;
   readonly #limits: OutboxLimits;
   readonly #sql;
+  readonly #stored: StoredRows;
   readonly #dead: DeadLetters;
   readonly #state: OutboxState;
   readonly #acks: Acknowledgements;
@@ -74,17 +74,18 @@ export class Outbox implements OutboxWriter, OutboxReader {
     this.#limits = { ...DEFAULT_OUTBOX_LIMITS, ...deps.limits };
     const { db } = deps.store;
     this.#sql = prepareOutbox(db);
+    this.#stored = new StoredRows(this.#sql);
     this.#state = loadOutboxState(db);
     this.#acks = new Acknowledgements(this.#sql, this.#state, (id) => this.#lookUp(id));
     this.#committedId = this.#state.nextId - 1;
     this.#committedSeq = this.#state.nextSeq - 1;
-    this.#ackedId = this.#idOf(this.#state.ackedSeq);
+    this.#ackedId = this.#stored.idOf(this.#state.ackedSeq);
     this.#trimmedSeq = Math.max(0, this.#state.ackedSeq - this.#limits.historyRows);
     this.#dead = new DeadLetters(this.#sql, {
       now: () => deps.clock.now(),
       change: (delta) => this.#change(delta),
       append: (letter) => this.#appendAgain(letter),
-      isWaiting: (seq) => this.#acks.isUnsent(seq) && !this.#acks.isHanded(this.#idOf(seq)),
+      isWaiting: (seq) => this.#acks.isUnsent(seq) && !this.#acks.isHanded(this.#stored.idOf(seq)),
     });
     deps.store.participate({
       beforeCommit: () => this.#beforeCommit(),
@@ -145,24 +146,12 @@ export class Outbox implements OutboxWriter, OutboxReader {
   peek(afterId: number, limit: number): OutboxRow[] {
     let rows = this.#atHand.take(afterId, limit);
     if (rows === null) {
-      rows = this.#read(afterId, limit);
+      const { ackedSeq } = this.#state;
+      rows = this.#stored.rows({ afterId, ackedId: this.#ackedId, ackedSeq, upTo: this.#committedId }, limit);
       this.#atHand.given(afterId, rows, rows.length < limit);
     }
     this.#acks.handed(rows, sizeOf);
     return rows;
-  }
-
-  #read(afterId: number, limit: number): OutboxRow[] {
-    const upTo = this.#committedId;
-    const from = Math.max(afterId, this.#ackedId);
-    const ordered = this.#sql.peekOrdered.all(from, upTo, this.#state.ackedSeq, limit).map(shownOrdered);
-    const responses = this.#sql.peekResponses.all(afterId, upTo, limit).map((r) => shownLoose(r, 'response'));
-    const telemetry = this.#sql.peekTelemetry
-      .all(afterId, upTo, limit)
-      .map((r) => shownLoose(r, 'telemetry'));
-    return responses.length + telemetry.length === 0
-      ? ordered
-      : [...ordered, ...responses, ...telemetry].sort((a, b) => a.id - b.id).slice(0, limit);
   }
 
   acknowledged(id: number): void {
@@ -180,14 +169,14 @@ export class Outbox implements OutboxWriter, OutboxReader {
     return this.#store.join(() => {
       const { attemptOrdered, attemptResponse, attemptTelemetry } = this.#sql;
       for (const statement of [attemptOrdered, attemptResponse, attemptTelemetry]) {
-        if (statement.run(id).changes > 0) return this.#find(id)?.row.attempts ?? 0;
+        if (statement.run(id).changes > 0) return this.#stored.find(id)?.row.attempts ?? 0;
       }
       return 0;
     });
   }
 
   deadLetter(id: number, reason: string): void {
-    const found = this.#find(id);
+    const found = this.#stored.find(id);
     if (found === null) return;
     this.#atHand.spoil();
     this.#store.join(() => {
@@ -208,7 +197,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
     return {
       depth: s.rows,
       bytes: s.bytes,
-      oldestAgeMs: s.rows === 0 ? null : this.#oldestAge(),
+      oldestAgeMs: s.rows === 0 ? null : this.#ageOf(this.#stored.oldestAt(s.ackedSeq)),
       deadLetters: s.deadRows,
       publishedTotal: s.published,
       droppedTelemetryTotal: s.droppedTelemetry,
@@ -347,17 +336,6 @@ export class Outbox implements OutboxWriter, OutboxReader {
     }
   }
 
-  #find(
-    id: number,
-  ): { lane: 'ordered'; row: OrderedRow } | { lane: 'response' | 'telemetry'; row: LooseRow } | null {
-    const ordered = this.#sql.orderedById.get(id);
-    if (ordered !== undefined) return { lane: 'ordered', row: ordered };
-    const response = this.#sql.responseById.get(id);
-    if (response !== undefined) return { lane: 'response', row: response };
-    const telemetry = this.#sql.telemetryById.get(id);
-    return telemetry === undefined ? null : { lane: 'telemetry', row: telemetry };
-  }
-
   #beforeCommit(): void {
     if (this.#acks.any) this.#takeAcks();
     this.#trimHistory();
@@ -384,11 +362,11 @@ export class Outbox implements OutboxWriter, OutboxReader {
       this.#ackedId = ackedId;
     });
     this.#dirty = true;
-    this.#ackedId = this.#idOf(this.#state.ackedSeq);
+    this.#ackedId = this.#stored.idOf(this.#state.ackedSeq);
   }
 
   #lookUp(id: number) {
-    const found = this.#find(id);
+    const found = this.#stored.find(id);
     if (found === null) return null;
     return { lane: found.lane, seq: found.lane === 'ordered' ? found.row.seq : null, bytes: found.row.bytes };
   }
@@ -404,17 +382,8 @@ export class Outbox implements OutboxWriter, OutboxReader {
     });
   }
 
-  #idOf(seq: number): number {
-    return this.#sql.idBySeq.get(seq) ?? 0;
-  }
-
-  #oldestAge(): number | null {
-    const candidates = [
-      this.#sql.oldestOrdered.get(this.#state.ackedSeq),
-      this.#sql.oldestResponse.get(),
-      this.#sql.oldestTelemetryAt.get(),
-    ].filter((at) => at !== undefined);
-    return candidates.length === 0 ? null : Math.max(0, this.#now() - Math.min(...candidates));
+  #ageOf(at: number | null): number | null {
+    return at === null ? null : Math.max(0, this.#now() - at);
   }
 
   #now(): number {
