@@ -9,6 +9,8 @@ export interface Report {
     peer?: string;
     start_p50_ms?: number;
     start_p99_ms?: number;
+    lasting_tasks?: number;
+    rss_growth_mb?: number;
   };
   start?: { ready_ms?: number; ready_100k_backlog_ms?: number };
   estop?: { p50_ms?: number; p99_ms?: number; max_ms?: number; load?: string };

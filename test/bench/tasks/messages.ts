@@ -28,3 +28,18 @@ export const startsMeasured = z.object({
   /** Milliseconds from `submit` to the durable STARTED, one per trial. */
   ms: z.array(z.number()),
 });
+
+export const lastingOptions = z.object({
+  dir: z.string(),
+  tasks: z.int().positive(),
+  /** The run in so many parts of equal length. */
+  windows: z.int().positive(),
+});
+
+export const lastingMeasured = z.object({
+  t: z.literal('lasting'),
+  /** Lowest resident memory of each window, MB (2²⁰). */
+  rssMb: z.array(z.number()),
+  /** The database with its log at the end, MB. */
+  fileMb: z.number(),
+});
