@@ -4,6 +4,7 @@ import { TASK_REASONS } from '../config/contracts/reason-codes.js';
 import { SOURCES } from '../config/contracts/wire/events.js';
 import { workflowSchema } from '../config/contracts/wire/workflow.js';
 import type { MethodSpec } from '../executors/method.js';
+import type { Decision } from './policy/decide.js';
 import type { Capability } from './runtime.js';
 import type { DeadLetter, OutboxStats } from './store/outbox-types.js';
 import { type StepRecord, TASK_STATES, type TaskRecord, type WorkflowRecord } from './task-manager/types.js';
@@ -12,6 +13,13 @@ const data = z.record(z.string(), z.unknown()).nullable();
 const time = z.number().nullable();
 const reason = z.enum(TASK_REASONS).nullable();
 
+/** `reason`: why it was denied, or has to be approved. */
+const decisionView = z.strictObject({
+  effect: z.enum(['allow', 'approve', 'deny']),
+  rule: z.string(),
+  reason: z.string().nullable(),
+});
+
 export const taskView = z.strictObject({
   task_id: z.string(),
   method: z.string(),
@@ -19,6 +27,8 @@ export const taskView = z.strictObject({
   state: z.enum(TASK_STATES),
   attempt: z.int(),
   source: z.enum(SOURCES),
+  decision: decisionView.nullable().describe('what policy said of it; null where it was not asked'),
+  approval_id: z.string().nullable(),
   legacy: z.boolean(),
   priority: z.number(),
   queue_key: z.string(),
@@ -79,6 +89,8 @@ export function viewTask(task: TaskRecord): TaskView {
     state: task.state,
     attempt: task.attempt,
     source: task.source,
+    decision: task.decision === null ? null : viewDecision(task.decision),
+    approval_id: task.approvalId,
     legacy: task.legacy,
     priority: task.priority,
     queue_key: task.queueKey,
@@ -98,6 +110,13 @@ export function viewTask(task: TaskRecord): TaskView {
     correlation_id: task.correlationId,
     trace_id: task.traceId,
   };
+}
+
+function viewDecision(decision: Decision): z.infer<typeof decisionView> {
+  const { effect, rule } = decision;
+  const reason =
+    decision.effect === 'allow' ? null : decision.effect === 'deny' ? decision.message : decision.why.en;
+  return { effect, rule, reason };
 }
 
 function viewStep(step: StepRecord): z.infer<typeof stepView> {

@@ -6,6 +6,7 @@ import type { MethodSpec } from '../../executors/method.js';
 import type { OutboxWriter } from '../store/outbox-types.js';
 import type { Store } from '../store/store.js';
 import type { Timers } from '../store/timers.js';
+import type { TaskGate } from './gate.js';
 import type { TaskManager } from './types.js';
 
 export interface TaskManagerLimits {
@@ -61,6 +62,8 @@ export interface TaskManagerDeps {
   context(): object;
   /** A stop could not be proven: the drive has to be cut, whoever still believes in it. */
   emergencyCut(reason: string): void;
+  /** What policy says of each task; none: everything may run. */
+  gate?: TaskGate;
   limits?: Partial<TaskManagerLimits>;
 }
 
@@ -85,6 +88,12 @@ export interface TaskManagerHandle extends TaskManager {
   recover(): RecoveryReport;
   /** The e-stop is latched: whatever holds `motion` is stopped and ends FAILED EMERGENCY_STOP. */
   emergencyStop(message: string, observedAtMs: number): void;
+  /** An approval was given: the task that waits for it takes its place in line. Inside a `write`. */
+  letGo(taskId: string): void;
+  /** An approval was refused: the task that waits for it ends FAILED APPROVAL_DENIED. Inside a `write`. */
+  turnAway(taskId: string, message: string): void;
+  /** A setting changed: what policy no longer lets run is stopped. */
+  policyChanged(): void;
   /** Something that conditions look at has changed: waiting steps look again now. */
   contextChanged(): void;
   /**

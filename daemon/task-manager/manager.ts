@@ -3,8 +3,9 @@ import { Refusal } from '../../config/contracts/errors.js';
 import { methodsByName } from './admission.js';
 import { Defects, tolerateStore } from './defects.js';
 import { DEFAULT_TASK_MANAGER_LIMITS, type TaskManagerDeps, type TaskManagerHandle } from './deps.js';
+import { OPEN_GATE } from './gate.js';
+import { gatedTasks } from './gated.js';
 import { recover } from './recovery.js';
-import { toRecord } from './task.js';
 import { TaskCore } from './task-core.js';
 import { TaskEvents } from './task-events.js';
 import { WorkflowEngine } from './workflow/engine.js';
@@ -18,7 +19,8 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
   const methods = methodsByName(deps.methods);
   const events = new TaskEvents(deps.store, deps.outbox, deps.clock);
   const defects = new Defects(deps.ids, deps.log);
-  const core = new TaskCore({ ...deps, methods, events, defects, limits });
+  const gate = deps.gate ?? OPEN_GATE;
+  const core = new TaskCore({ ...deps, gate, methods, events, defects, limits });
   const compile = { methods, resolveCapability: deps.resolveCapability };
   const engine = new WorkflowEngine({ ...deps, core, events, defects, limits, compile });
   deps.store.participate({ failed: () => core.pumpLater() });
@@ -30,6 +32,7 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
   };
 
   return {
+    ...gatedTasks({ gate, methods, core, engine }),
     submit(request) {
       mustAccept();
       return core.submit(request);
@@ -44,7 +47,7 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
     resumeWorkflow: (workflowId) => engine.resume(workflowId),
     getTask(taskId) {
       const row = core.table.get(taskId);
-      return row === null ? null : toRecord(row, core.executions.stage(taskId));
+      return row === null ? null : core.recordOf(row);
     },
     listTasks({ active = false, limit = DEFAULT_LIST } = {}) {
       const rows = active
@@ -53,7 +56,7 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
             .sort((a, b) => b.n - a.n)
             .slice(0, limit)
         : core.table.newest(limit);
-      return rows.map((row) => toRecord(row, core.executions.stage(row.taskId)));
+      return rows.map((row) => core.recordOf(row));
     },
     getWorkflow(workflowId) {
       const workflow = engine.table.get(workflowId);

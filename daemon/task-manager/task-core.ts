@@ -8,6 +8,7 @@ import type { Contender } from './conflicts.js';
 import { type Defects, orDefect, tolerateStore } from './defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from './deps.js';
 import { Executions } from './executions.js';
+import { atTheGate, judged, type TaskGate } from './gate.js';
 import { Leases } from './leases.js';
 import { conclude, type RunResult, refusedOutcome, stoppedOutcome } from './lifecycle.js';
 import { NO_OWNER, type OwnerHooks } from './owner.js';
@@ -33,6 +34,7 @@ import type { Waiting } from './waiting-room.js';
 
 export interface TaskCoreDeps
   extends Pick<TaskManagerDeps, 'store' | 'outbox' | 'clock' | 'ids' | 'log' | 'emergencyCut'> {
+  gate: TaskGate;
   methods: Methods;
   events: TaskEvents;
   defects: Defects;
@@ -113,7 +115,7 @@ export class TaskCore {
     try {
       return this.#d.store.write(() => {
         const admitted = this.admit(submit.method, submit.params);
-        const request = requestOf(submit, admitted);
+        const request = judged(this.#d.gate, requestOf(submit, admitted), admitted.spec);
         checkRoom(request, admitted.spec, { ...this.#d, table: this.table, scheduler: this.scheduler });
         this.#d.store.onUndo(() => this.#stopUnstored(submit));
         const row = this.create(request);
@@ -140,13 +142,20 @@ export class TaskCore {
 
   /** Stores a task that was admitted; it waits for `enqueue`. Inside a `write`. */
   create(request: TaskRequest): TaskRow {
-    return this.table.insert(this.#d.ids.make('t'), request, this.#now());
+    const spec = this.#d.methods.get(request.method);
+    const asked = request.decision ?? (spec === undefined ? null : this.#d.gate.decide(request, spec));
+    return this.table.insert(this.#d.ids.make('t'), { ...request, decision: asked }, this.#now());
   }
 
   /** Gives a PENDING task its place in line, and starts it if it is its turn. Inside a `write`. */
   enqueue(row: TaskRow, admitted: Admitted): void {
     if (row.request.dryRun) {
       this.#starts.dryRun(row, admitted);
+      return;
+    }
+    const stopped = atTheGate(row, admitted.spec, { ...this.#d, owner: this.#hooks });
+    if (stopped !== null) {
+      if (stopped !== 'held') this.#settle(row, stopped);
       return;
     }
     this.scheduler.add(this.#candidates.add(row, admitted));
@@ -189,14 +198,20 @@ export class TaskCore {
     for (const row of this.table.live()) {
       const claims = this.#candidates.get(row.taskId)?.claims ?? [];
       if (row.state !== 'STARTED' || !claimsResource(claims, 'motion')) continue;
-      this.#stopWhateverTheStore(row, { as: 'FAILED', reason: 'EMERGENCY_STOP', message, observedAtMs });
+      this.stopWhateverTheStore(row, { as: 'FAILED', reason: 'EMERGENCY_STOP', message, observedAtMs });
     }
   }
 
   record(taskId: string): TaskRecord {
     const row = this.table.get(taskId);
     if (row === null) throw this.#notLive(taskId);
-    return toRecord(row, this.executions.stage(taskId));
+    return this.recordOf(row);
+  }
+
+  recordOf(row: TaskRow): TaskRecord {
+    const asked = row.request.decision?.effect === 'approve';
+    const approval = asked ? this.#d.gate.approvalOf(row.taskId) : null;
+    return toRecord(row, this.executions.stage(row.taskId), approval);
   }
 
   /** Ends a task for another reason than its run. Inside a `write`. */
@@ -245,7 +260,7 @@ export class TaskCore {
     const row = this.table.getLive(taskId);
     if (row === null || row.state !== 'STARTED') return;
     const message = `${row.request.method} was not done within ${row.request.timeoutMs} ms`;
-    this.#stopWhateverTheStore(row, { as: 'FAILED', reason: 'TIMEOUT', message, observedAtMs: null });
+    this.stopWhateverTheStore(row, { as: 'FAILED', reason: 'TIMEOUT', message, observedAtMs: null });
   }
 
   #progressed(taskId: string, { stage, progress }: TaskStage): void {
@@ -266,7 +281,7 @@ export class TaskCore {
   }
 
   /** A stop that has to happen even when it cannot be stored: the intention then lives in memory. */
-  #stopWhateverTheStore(row: TaskRow, stopping: Stopping): void {
+  stopWhateverTheStore(row: TaskRow, stopping: Stopping): void {
     tolerateStore(() => this.#d.store.write(() => this.#requestStop(row, stopping)));
     this.executions.requestStop(row.taskId, stopping.message, stopping);
   }
@@ -332,6 +347,8 @@ export class TaskCore {
     const ended = this.table.transition(row.taskId, outcome.event, { endedAt: this.#now(), outcome });
     this.#candidates.remove(row.taskId);
     this.#d.events.publish(outcome.event, subjectOf(ended), detailOf(outcome));
+    const { decision, undoes } = row.request;
+    if (decision?.effect === 'approve' || undoes != null) this.#d.gate.ended(ended);
     if (row.request.role === null) this.#compensate(ended);
     else {
       const errorId = orDefect(this.#d, row.taskId, 'end of a step', () => this.#hooks.ended(ended));

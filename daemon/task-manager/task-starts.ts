@@ -7,6 +7,7 @@ import type { Candidate, Candidates } from './candidates.js';
 import { type Defects, orDefect } from './defects.js';
 import type { TaskManagerDeps } from './deps.js';
 import type { Executions } from './executions.js';
+import type { TaskGate } from './gate.js';
 import type { Leases } from './leases.js';
 import { defect, failure, refusedOutcome, stoppedOutcome } from './lifecycle.js';
 import type { OwnerHooks } from './owner.js';
@@ -20,6 +21,7 @@ import type { Waiting } from './waiting-room.js';
 const CURED_BY_A_STOP: readonly TaskReason[] = ['STATE_CONDITION_FAILED', 'RESOURCE_BUSY'];
 
 export interface TaskStartsDeps extends Pick<TaskManagerDeps, 'store' | 'clock'> {
+  gate: TaskGate;
   events: TaskEvents;
   defects: Defects;
   table: TaskTable;
@@ -80,7 +82,8 @@ export class TaskStarts {
     const row = this.#d.table.getLive(taskId);
     const candidate = this.#d.candidates.get(taskId);
     if (row === null || candidate === null) return false;
-    const refused = this.#precondition(candidate.spec, candidate.params);
+    const denied = this.#d.gate.refusesStart(row, candidate.spec);
+    const refused = denied ?? this.#precondition(candidate.spec, candidate.params);
     if (refused === null || (refused.reason !== null && CURED_BY_A_STOP.includes(refused.reason)))
       return false;
     this.#d.settle(row, refused);
@@ -103,6 +106,8 @@ export class TaskStarts {
   }
 
   #refusedAtStart(row: TaskRow, { spec, params }: Candidate): Outcome | null {
+    const denied = this.#d.gate.refusesStart(row, spec);
+    if (denied !== null) return denied;
     const gate = row.request.role === null ? null : this.#d.owner().beforeStart(row);
     if (gate === null) return this.#precondition(spec, params);
     if (!gate.skip) return failure('STATE_CONDITION_FAILED', gate.message);

@@ -3,6 +3,7 @@ import { isoWithOffset } from '../../config/contracts/clock.js';
 import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { Source } from '../../config/contracts/wire/events.js';
 import type { Resource, ResourceClaim } from '../../executors/method.js';
+import type { Decision } from '../policy/decide.js';
 import type { TaskRecord, TaskState } from './types.js';
 
 /** What was asked for, defaults filled in. Never changes. */
@@ -23,6 +24,12 @@ export interface TaskRequest {
   cancellable: boolean;
   dryRun: boolean;
   source: Source;
+  /** Who wanted it: the source itself, or whom a schedule or a long-running goal acts for. */
+  origin: Source;
+  /** The approval whose effect it takes back. */
+  undoes: string | null;
+  /** What policy said when it was taken; null: not asked (yet), or taken before there was a policy. */
+  decision: Decision | null;
   legacy: boolean;
   correlationId: string | null;
   traceId: string | null;
@@ -74,7 +81,7 @@ export interface TaskStage {
   progress: Record<string, unknown> | null;
 }
 
-export function toRecord(row: TaskRow, stage: TaskStage | null): TaskRecord {
+export function toRecord(row: TaskRow, stage: TaskStage | null, approvalId: string | null): TaskRecord {
   const { request, outcome } = row;
   return {
     taskId: row.taskId,
@@ -83,6 +90,8 @@ export function toRecord(row: TaskRow, stage: TaskStage | null): TaskRecord {
     state: row.state,
     attempt: row.attempt,
     source: request.source,
+    decision: request.decision ?? null,
+    approvalId,
     legacy: request.legacy,
     priority: request.priority,
     queueKey: request.queueKey,

@@ -3,6 +3,7 @@ import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { TaskMetadata } from '../../config/contracts/wire/command.js';
 import type { Source, TaskEvent } from '../../config/contracts/wire/events.js';
 import type { WorkflowDocument } from '../../config/contracts/wire/workflow.js';
+import type { Decision } from '../policy/decide.js';
 
 export const TASK_STATES = [
   'PENDING',
@@ -21,6 +22,10 @@ export interface SubmitTask {
   params: Record<string, unknown>;
   task: TaskMetadata;
   source: Source;
+  /** Who wanted it, when that is not the source: whoever made the schedule, or began the goal. */
+  origin?: Source;
+  /** Takes back what an approval did: a person asked for just that. */
+  undoes?: string;
   legacy: boolean;
   correlationId: string | null;
   workflow?: { workflowId: string; stepId: string; planId: string | null };
@@ -33,6 +38,10 @@ export interface TaskRecord {
   state: TaskState;
   attempt: number;
   source: Source;
+  /** What policy said of it, and by which rule; null where it was not asked. */
+  decision: Decision | null;
+  /** The approval it waits for or was let go by. */
+  approvalId: string | null;
   legacy: boolean;
   priority: number;
   queueKey: string;

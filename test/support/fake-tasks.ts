@@ -111,6 +111,8 @@ export function taskRecord(taskId: string, request: SubmitTask): TaskRecord {
     state: 'PENDING',
     attempt: 1,
     source: request.source,
+    decision: null,
+    approvalId: null,
     legacy: request.legacy,
     priority: request.task.priority ?? 50,
     queueKey: request.task.queueKey ?? 'motion',

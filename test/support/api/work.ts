@@ -30,6 +30,8 @@ export function task(over: Partial<TaskRecord> & { taskId: string; method: strin
     state: 'PENDING',
     attempt: 1,
     source: 'CLOUD',
+    decision: null,
+    approvalId: null,
     legacy: false,
     priority: 50,
     queueKey: 'motion',
