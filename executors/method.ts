@@ -41,6 +41,8 @@ export interface RunContext<P> {
   /** Aborted on cancel, time-out, preemption or shutdown. Stop the physical thing, prove it, then throw. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** What `PauseSpec.carry` kept of an earlier run of this task; null: it begins. */
+  readonly carried: Record<string, unknown> | null;
   /** The fencing token of a lease this task holds; pass it to the driver. */
   fence(resource: Resource): number;
   /** Reports where the task is: `stage` names a domain state, `data` small numbers and names. */
@@ -51,6 +53,24 @@ export interface RunContext<P> {
 export interface CheckContext<P> {
   readonly params: P;
   readonly nowMs: number;
+}
+
+/** What is known of a run that was paused. */
+export interface PauseContext<P> extends CheckContext<P> {
+  readonly taskId: string;
+  /** What that run had begun with itself. */
+  readonly carried: Record<string, unknown> | null;
+}
+
+/** How a method is paused: its `run` is aborted and proves its stop, and is called again to go on. */
+export interface PauseSpec<P> {
+  /** What the next run needs to go on, as small JSON; asked right after the stop was proven. */
+  carry(ctx: PauseContext<P>): Record<string, unknown> | null;
+  /**
+   * Why going on would not do what was asked for any more; null: it does. Asked right before it would go on.
+   * `preempted`: it had to give way to another task, otherwise it was paused on request.
+   */
+  outdated?(ctx: PauseContext<P> & { readonly preempted: boolean }): string | null;
 }
 
 export interface MethodSpec<P = unknown> {
@@ -76,6 +96,8 @@ export interface MethodSpec<P = unknown> {
   precondition?(ctx: CheckContext<P>): void;
   /** The method that stops it, and what proves the stop; null where there is nothing to stop. */
   cancel: { method: string; proof: string } | null;
+  /** Absent: it cannot be paused once it runs, and whoever takes its place cancels it. */
+  pause?: PauseSpec<P>;
   compensation: { method: string; params: Record<string, unknown> } | null;
   timeoutMs: number | ((params: P) => number);
   /** The time-out in words, where it depends on the parameters. */

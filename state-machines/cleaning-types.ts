@@ -36,6 +36,20 @@ export interface CleanRequest {
   /** Goes on after the dwell until the air is this good; null: only the dwell. */
   untilGrade: AirGrade | null;
   areaId: string | null;
+  /** Fencing token of the fan lease. */
+  fence: number;
+  /** Where an earlier run of this operation stopped; absent: it begins. */
+  from?: CleaningSoFar;
+}
+
+/** What a cleaning had done when it was stopped. */
+export interface CleaningSoFar {
+  /** Milliseconds the fan ran at its set-point. */
+  ranMs: number;
+  /** The air when it began; null when it had not. */
+  before: AirSample | null;
+  /** It was held by `pause` when it was stopped, and is held again. */
+  held: boolean;
 }
 
 /** The fan ran and was read back standing still. */
@@ -86,5 +100,7 @@ export interface CleaningOperations {
   ): Promise<{ percent: number; rpm: number; observedAtMs: number }>;
   /** What a cleaning that was interrupted by a restart still has to run, ms; null when none is remembered. */
   remaining(operation: string): number | null;
+  /** What the last cleaning had done when it was stopped; null when that was another, or it came to its end. */
+  soFar(operation: string): CleaningSoFar | null;
   status(): CleaningStatus;
 }

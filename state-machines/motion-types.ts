@@ -25,8 +25,20 @@ export interface MoveRequest extends Operation {
   goals: NavigationGoal[];
   /** m/s; null: the configured speed. */
   maxSpeed: number | null;
+  /** Where an earlier run of this operation stopped; absent: at the first goal. */
+  from?: JourneySoFar;
   /** Going home: neither the battery reserve nor a low battery ends it. */
   ignoreBattery?: boolean;
+}
+
+/** How far a journey had come when it was stopped. */
+export interface JourneySoFar {
+  /** Of the goal it was driving to. */
+  index: number;
+  /** Rooms (or null) of the goals before it. */
+  visited: (string | null)[];
+  /** It was held by `pause` when it was stopped, and is held again. */
+  held: boolean;
 }
 
 /** Arrived, localised, and standing still, as observed after the driver had reported success. */
@@ -113,5 +125,7 @@ export interface MotionOperations {
    * asked for afterwards begins once the stop is proven. Needs no lease.
    */
   stop(reason: string, signal: AbortSignal): Promise<StopProof>;
+  /** How far the last journey had come when it was stopped; null when that was another, or it arrived. */
+  soFar(operation: string): JourneySoFar | null;
   status(): MotionStatus;
 }

@@ -9,6 +9,7 @@ import { clearanceOf } from './docking/updates.js';
 import type {
   Arrival,
   DockResult,
+  JourneySoFar,
   MotionActivity,
   MotionOperations,
   MotionStatus,
@@ -157,6 +158,10 @@ export class Motion implements MotionOperations {
     this.#giveUpResuming('it was stopped before the wheels turned');
     this.#current?.stopper.abort();
     return this.#stops.track(this.#stopWheels(reason));
+  }
+
+  soFar(operation: string): JourneySoFar | null {
+    return this.#navigation.soFar(operation);
   }
 
   status(): MotionStatus {

@@ -112,9 +112,16 @@ class Builder {
     this.#command(task, 'show <id>', 'cmdTaskShow', async (cli, [id = '']) =>
       (await import('./commands/task.js')).showTask(cli, id),
     );
-    this.#command(task, 'cancel <id>', 'cmdTaskCancel', async (cli, [id = '']) =>
-      (await import('./commands/task.js')).cancelTask(cli, id),
-    );
+    const taskControls = [
+      ['pause', 'cmdTaskPause'],
+      ['resume', 'cmdTaskResume'],
+      ['cancel', 'cmdTaskCancel'],
+    ] as const;
+    for (const [verb, description] of taskControls) {
+      this.#command(task, `${verb} <id>`, description, async (cli, [id = '']) =>
+        (await import('./commands/task.js')).controlTask(cli, verb, id),
+      );
+    }
 
     const workflow = program.command('workflow').description(this.#t('cmdWorkflow'));
     this.#command(workflow, 'submit <file>', 'cmdWorkflowSubmit', async (cli, [file = ''], options) =>

@@ -13,13 +13,21 @@ export const texts = {
     ko: '시뮬레이션에 일 일으키기: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · block-wheels on · bump left · cliff · estop …',
     en: 'make something happen in the simulation: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · block-wheels on · bump left · cliff · estop …',
   },
-  cmdTask: { ko: '작업 맡기기, 보기, 취소', en: 'submit, list, show and cancel tasks' },
+  cmdTask: {
+    ko: '작업 맡기기, 보기, 멈추기, 취소',
+    en: 'submit, list, show, pause, resume and cancel tasks',
+  },
   cmdTaskSubmit: {
     ko: '작업 맡기기, 예: task submit setMoveTo \'{"positionName":"거실"}\' --wait',
     en: 'submit a task, e.g. task submit setMoveTo \'{"positionName":"거실"}\' --wait',
   },
   cmdTaskList: { ko: '작업 목록', en: 'list tasks' },
   cmdTaskShow: { ko: '작업 하나와 그 증거', en: 'one task with its evidence' },
+  cmdTaskPause: {
+    ko: '작업 일시 정지: 로봇이 멈추고 자리를 내줘요',
+    en: 'pause a task: the robot stops and gives up its place',
+  },
+  cmdTaskResume: { ko: '멈춰 둔 작업 이어서 하기', en: 'go on with a paused task' },
   cmdTaskCancel: { ko: '작업 취소', en: 'cancel a task' },
   cmdWorkflow: {
     ko: '작업 흐름 맡기기, 보기, 멈추기, 취소',

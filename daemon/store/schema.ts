@@ -136,4 +136,8 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (workflow_n, step_id)
   ) WITHOUT ROWID;
   `,
+  `
+  -- Why a task is paused or was, and what it carries on: JSON.
+  ALTER TABLE tasks ADD COLUMN pause TEXT;
+  `,
 ];

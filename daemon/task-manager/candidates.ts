@@ -3,7 +3,7 @@ import type { MethodSpec } from '../../executors/method.js';
 import type { Store } from '../store/store.js';
 import type { Admitted } from './admission.js';
 import type { Contender } from './conflicts.js';
-import type { TaskRequest, TaskRow } from './task.js';
+import { hasBegun, type TaskRequest, type TaskRow } from './task.js';
 import { rankOf, type Waiting } from './waiting-room.js';
 
 export interface Candidate extends Waiting {
@@ -14,12 +14,13 @@ export interface Candidate extends Waiting {
 /** Puts a task before everyone who has only priority and age. */
 const TURN_AT_ONCE = 1_000_000;
 
-export function contender(taskId: string, request: TaskRequest, spec: MethodSpec): Contender {
+/** `gained`: points of priority for having been kept waiting by others that took its place. */
+export function contender(taskId: string, request: TaskRequest, spec: MethodSpec, gained = 0): Contender {
   return {
     taskId,
     method: spec.name,
     claims: spec.resources,
-    priority: request.priority,
+    priority: request.priority + gained,
     queueKey: request.queueKey,
     executionMode: request.executionMode,
     preemptPolicy: request.preemptPolicy,
@@ -41,12 +42,14 @@ export class Candidates {
     return this.#byId.get(taskId) ?? null;
   }
 
-  /** IMMEDIATE tasks, and those that ran before, do not stand in line behind others. */
+  /** IMMEDIATE tasks, and those that began before, do not stand in line behind others. */
   add(row: TaskRow, { spec, params }: Admitted): Candidate {
     const { request } = row;
-    const ahead = request.executionMode === 'IMMEDIATE' || row.attempt > 1 ? TURN_AT_ONCE : 0;
+    const ranBefore = row.attempt > 1 || hasBegun(row);
+    const ahead = request.executionMode === 'IMMEDIATE' || ranBefore ? TURN_AT_ONCE : 0;
+    const gained = Math.floor((row.pause?.keptMs ?? 0) / this.#ageingMsPerPoint);
     const candidate: Candidate = {
-      ...contender(row.taskId, request, spec),
+      ...contender(row.taskId, request, spec, gained),
       n: row.n,
       rank: rankOf(request.priority + ahead, row.createdAt, this.#ageingMsPerPoint),
       spec,

@@ -92,6 +92,12 @@ function mayPreempt(task: Contender, { task: other, givesWay }: Blocker): boolea
   return false;
 }
 
+/** Whether `task` would take the place of `victim`, if that one ran. */
+export function wouldPreempt(task: Contender, victim: Contender): boolean {
+  const blocker = conflict(task, victim);
+  return blocker !== null && mayPreempt(task, blocker);
+}
+
 export type StartPlan =
   | { do: 'start' }
   /** Stop these first; then it is this task's turn. */

@@ -71,6 +71,8 @@ export interface TaskManagerDeps {
 export interface RecoveryReport {
   /** Waiting before, waiting again. */
   queued: number;
+  /** Paused before, or about to be: they stay so for as long as what they wait for is not there. */
+  paused: number;
   /** Found done: COMPLETED with the evidence seen. */
   completed: number;
   /** Safe to continue: attempt + 1. */

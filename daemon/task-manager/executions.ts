@@ -14,8 +14,8 @@ class StopRequested extends Error {
 }
 
 export interface ExecutionHost {
-  /** Once per execution. `stopping`: the request to stop it that it was given, if any. */
-  ended(taskId: string, result: RunResult, stopping: Stopping | null): void;
+  /** Once per execution. `stopping`: the request to stop it that it was given, if any; `ranMs`: until it was asked to. */
+  ended(taskId: string, result: RunResult, stopping: Stopping | null, ranMs: number): void;
   timedOut(taskId: string): void;
   progressed(taskId: string, stage: TaskStage): void;
 }
@@ -25,6 +25,7 @@ export interface ExecutionStart {
   attempt: number;
   spec: MethodSpec;
   params: unknown;
+  carried: Record<string, unknown> | null;
   timeoutMs: number;
   fence(resource: Resource): number | null;
 }
@@ -41,6 +42,9 @@ interface Execution {
   controller: AbortController;
   /** The intention to stop it; stands here, and not only in the row, because stopping must not wait for a disk. */
   stopping: Stopping | null;
+  /** Monotonic: when it began, and when it was first asked to stop, for whatever reason. */
+  beganAt: number;
+  askedAt: number | null;
   cancelTimeout: CancelTimer;
   cancelGrace: CancelTimer;
   stage: TaskStage | null;
@@ -81,6 +85,8 @@ export class Executions {
       spec: start.spec,
       controller: new AbortController(),
       stopping: null,
+      beganAt: clock.mono(),
+      askedAt: null,
       cancelTimeout: clock.after(start.timeoutMs, () => host.timedOut(start.taskId)),
       cancelGrace: NOTHING,
       stage: null,
@@ -93,15 +99,17 @@ export class Executions {
   }
 
   /**
-   * Asks the running method to stop, and gives it `stopGraceMs` to prove it. The first request counts; false when
-   * there was one before, or nothing runs. The signal is aborted in a microtask: never inside the caller's
-   * transaction, and without waiting for its commit.
+   * Asks the running method to stop, and gives it `stopGraceMs` to prove it. `stopping` null: it is paused, or the
+   * daemon ends; a request with a reason comes before that, otherwise the first counts. False when it changes
+   * nothing. The signal is aborted in a microtask: never inside the caller's transaction, and without waiting for
+   * its commit.
    */
   requestStop(taskId: string, why: string, stopping: Stopping | null): boolean {
     const execution = this.#running.get(taskId);
-    if (execution === undefined || execution.controller.signal.aborted || execution.stopping !== null)
-      return false;
+    if (execution === undefined || execution.stopping !== null) return false;
     execution.stopping = stopping;
+    if (execution.askedAt !== null) return stopping !== null;
+    execution.askedAt = this.#deps.clock.mono();
     execution.cancelTimeout();
     const graceMs = execution.spec.stopGraceMs;
     execution.cancelGrace = this.#deps.clock.after(graceMs, () => {
@@ -144,6 +152,7 @@ export class Executions {
       params: start.params,
       signal: execution.controller.signal,
       clock: this.#deps.clock,
+      carried: start.carried,
       fence: (resource) => {
         const fence = start.fence(resource);
         if (fence === null) throw new Error(`${start.spec.name} does not hold ${resource}`);
@@ -174,7 +183,8 @@ export class Executions {
     if (result.kind !== 'completed' && !execution.controller.signal.aborted) {
       execution.controller.abort(new StopRequested('its task is over'));
     }
-    this.#deps.host.ended(taskId, result, execution.stopping);
+    const ranMs = Math.round((execution.askedAt ?? this.#deps.clock.mono()) - execution.beganAt);
+    this.#deps.host.ended(taskId, result, execution.stopping, ranMs);
     if (this.#running.size > 0) return;
     const waiting = this.#onIdle;
     this.#onIdle = [];

@@ -7,11 +7,12 @@ import type { Outcome, Stopping } from './task.js';
 import type { TaskState } from './types.js';
 
 const NEXT: Record<TaskState, readonly TaskState[]> = {
-  // Straight to the end: refused by its precondition, or cancelled before it ran.
-  PENDING: ['STARTED', 'FAILED', 'CANCELLED'],
+  // Straight to the end: refused by its precondition, or cancelled before it ran. Paused: held before it ran.
+  PENDING: ['STARTED', 'PAUSED', 'FAILED', 'CANCELLED'],
   // Back to PENDING: continued after a restart, or tried again.
   STARTED: ['PENDING', 'PAUSED', 'CANCELLING', 'COMPLETED', 'FAILED', 'CANCELLED'],
-  PAUSED: ['PENDING', 'STARTED', 'CANCELLING', 'COMPLETED', 'FAILED', 'CANCELLED'],
+  // Nothing of it moves, so it can end at once; what goes on waits for its turn first.
+  PAUSED: ['PENDING', 'FAILED', 'CANCELLED'],
   // What was being stopped may have reached its goal first, or may not have stopped; what timed out may try again.
   CANCELLING: ['PENDING', 'COMPLETED', 'FAILED', 'CANCELLED'],
   COMPLETED: [],
@@ -30,6 +31,14 @@ export function assertTransition(taskId: string, from: TaskState, to: TaskState)
       `task ${taskId} is ${from}: it cannot become ${to} (allowed: ${NEXT[from].join(', ') || 'nothing'})`,
     );
   }
+}
+
+/** Whether a run that was told to stop has come to rest without reaching its goal. */
+export function isAtRest(
+  result: RunResult,
+  spec: Pick<MethodSpec, 'cancel'>,
+): result is Extract<RunResult, { kind: 'stopped' | 'aborted' }> {
+  return result.kind === 'stopped' || (result.kind === 'aborted' && spec.cancel === null);
 }
 
 /** How a `run` came back. */

@@ -42,6 +42,8 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
       return workflowRecord(engine.submit(document, options));
     },
     cancelTask: (taskId, by) => core.cancel(taskId, by),
+    pauseTask: (taskId) => core.pause(taskId),
+    resumeTask: (taskId) => core.resume(taskId),
     cancelWorkflow: (workflowId, by) => engine.cancel(workflowId, by),
     pauseWorkflow: (workflowId) => engine.pause(workflowId),
     resumeWorkflow: (workflowId) => engine.resume(workflowId),
@@ -69,7 +71,9 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
     onEvent: (listener) => events.onEvent(listener),
     leases: () => core.leases.list(),
     summary() {
-      const running = core.table.live().filter((row) => row.state !== 'PENDING');
+      const running = core.table
+        .live()
+        .filter((row) => row.state === 'STARTED' || row.state === 'CANCELLING');
       return {
         busy: running.length > 0,
         running: running.map((row) => row.taskId),

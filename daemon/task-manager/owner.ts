@@ -4,6 +4,8 @@ import type { TaskRow } from './task.js';
 export interface OwnerHooks {
   /** Right before it would start after it had to wait; a message: it must not start any more, and why. */
   beforeStart(row: TaskRow): { skip: boolean; message: string } | null;
+  /** Whether a PENDING task must stay out of its line for now. */
+  holdsBack(row: TaskRow): boolean;
   started(row: TaskRow): void;
   waiting(row: TaskRow, why: string): void;
   ended(row: TaskRow): void;
@@ -14,6 +16,7 @@ export interface OwnerHooks {
 /** Of tasks that nobody owns. */
 export const NO_OWNER: OwnerHooks = {
   beforeStart: () => null,
+  holdsBack: () => false,
   started() {},
   waiting() {},
   ended() {},

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.js';
 import { type Methods, parseParams } from './admission.js';
 import type { RecoveryReport } from './deps.js';
 import { completedOutcome, failure, refusedOutcome } from './lifecycle.js';
-import type { Outcome, TaskRow } from './task.js';
+import { hasBegun, type Outcome, type TaskRow } from './task.js';
 import type { TaskCore } from './task-core.js';
 import type { WorkflowEngine } from './workflow/engine.js';
 
@@ -21,11 +21,11 @@ interface RecoveryDeps {
   maxAttempts: number;
 }
 
-export type RecoveryDecision = { do: 'end'; outcome: Outcome } | { do: 'continue' };
+export type RecoveryDecision = { do: 'end'; outcome: Outcome } | { do: 'continue' } | { do: 'pause' };
 
 /** Pure: `done` is what the method says about the world now, `spec` null when the method is gone. */
 export function decideRecovery(
-  row: Pick<TaskRow, 'state' | 'attempt' | 'stopping' | 'request'>,
+  row: Pick<TaskRow, 'state' | 'attempt' | 'stopping' | 'pause' | 'request'>,
   spec: Pick<MethodSpec, 'idempotent'> | null,
   done: Completion | null,
   maxAttempts: number,
@@ -38,6 +38,7 @@ export function decideRecovery(
   if (row.state === 'CANCELLING') return { do: 'end', outcome: cutShort(row) };
   if (spec === null) return restarted(`${method} does not exist any more`);
   if (!spec.idempotent) return restarted(`${method} was cut short and is not safe to continue`);
+  if (row.pause?.asked === true && row.pause.until !== null) return { do: 'pause' };
   if (row.attempt >= maxAttempts) return restarted(`${method} was cut short ${row.attempt} times`);
   return { do: 'continue' };
 }
@@ -57,21 +58,30 @@ function restarted(message: string): RecoveryDecision {
 /** Reconciles every task, then lets the workflows go on, then starts what can start. */
 export function recover(deps: RecoveryDeps): RecoveryReport {
   const { store, core, engine, log } = deps;
-  const report: RecoveryReport = { queued: 0, completed: 0, continued: 0, failed: 0, workflows: 0 };
+  const report: RecoveryReport = {
+    queued: 0,
+    paused: 0,
+    completed: 0,
+    continued: 0,
+    failed: 0,
+    workflows: 0,
+  };
   core.scheduler.suspend();
   report.workflows = engine.table.live().length;
   const rows = core.table.live().sort((a, b) => a.n - b.n);
   for (const row of rows) report[store.write(() => reconcile(row, deps))]++;
+  store.write(() => core.pauses.reconcile());
   engine.start();
   store.write(() => core.scheduler.pumpAll());
   if (rows.length + report.workflows > 0) log.info(report, 'unfinished work was reconciled after a restart');
   return report;
 }
 
-function reconcile(row: TaskRow, deps: RecoveryDeps): 'queued' | 'completed' | 'continued' | 'failed' {
+function reconcile(row: TaskRow, deps: RecoveryDeps): Exclude<keyof RecoveryReport, 'workflows'> {
   const { core, engine } = deps;
+  if (row.state === 'PAUSED') return 'paused';
   if (row.state === 'PENDING') {
-    if (!engine.holdsBack(row)) core.takeUp(row);
+    if (hasBegun(row) || !engine.holdsBack(row)) core.takeUp(row);
     return 'queued';
   }
   const spec = deps.methods.get(row.request.method) ?? null;
@@ -80,6 +90,10 @@ function reconcile(row: TaskRow, deps: RecoveryDeps): 'queued' | 'completed' | '
   if (decision.do === 'end') {
     core.end(row, decision.outcome);
     return decision.outcome.event === 'COMPLETED' ? 'completed' : 'failed';
+  }
+  if (decision.do === 'pause') {
+    core.pauses.cutShort(row);
+    return 'paused';
   }
   return goOn(row, core);
 }

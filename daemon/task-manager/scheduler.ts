@@ -66,6 +66,17 @@ export class Scheduler {
     return [...this.#lines].map(([queueKey, line]) => ({ queueKey, length: line.length }));
   }
 
+  /** Those whose turn it would be next, one per line, and everybody without a line. */
+  candidates(): Waiting[] {
+    const candidates: Waiting[] = [];
+    for (const line of this.#lines.values()) {
+      const first = line.first();
+      if (first !== null) candidates.push(first);
+    }
+    for (const item of this.#waiting.values()) if (item.executionMode !== 'QUEUED') candidates.push(item);
+    return candidates;
+  }
+
   /** What would happen if `item` came now. */
   plan(item: Contender): StartPlan {
     return planStart(item, this.#inTheWay(item));

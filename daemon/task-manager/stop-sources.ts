@@ -17,7 +17,9 @@ export class StopSources {
   /** The reason for a run that was stopped although its task was not asked to stop. */
   reasonFor(row: TaskRow, spec: Pick<MethodSpec, 'cancel'>): TaskReason {
     const stop = spec.cancel === null ? undefined : this.#lastStart.get(spec.cancel.method);
-    if (stop === undefined || stop.at < (row.startedAt ?? 0)) return 'CANCELLED_BY_SYSTEM';
+    // What stopped others while this one was paused has nothing to do with it.
+    const since = Math.max(row.startedAt ?? 0, row.pause?.sinceMs ?? 0);
+    if (stop === undefined || stop.at < since) return 'CANCELLED_BY_SYSTEM';
     return cancelledBy(stop.source);
   }
 }

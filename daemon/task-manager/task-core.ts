@@ -7,18 +7,20 @@ import { type Candidate, Candidates } from './candidates.js';
 import type { Contender } from './conflicts.js';
 import { type Defects, orDefect, tolerateStore } from './defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from './deps.js';
+import { Endings } from './endings.js';
 import { Executions } from './executions.js';
 import { atTheGate, judged, type TaskGate } from './gate.js';
 import { Leases } from './leases.js';
-import { conclude, type RunResult, refusedOutcome, stoppedOutcome } from './lifecycle.js';
+import { refusedOutcome } from './lifecycle.js';
 import { NO_OWNER, type OwnerHooks } from './owner.js';
+import { atRestOutcome, Pauses } from './pauses.js';
 import { checkRoom } from './room.js';
 import { Scheduler } from './scheduler.js';
 import { cancelledBy, StopSources } from './stop-sources.js';
 import {
   cancelled,
   claimsResource,
-  neverStarted,
+  hasBegun,
   type Outcome,
   type Stopping,
   type TaskRequest,
@@ -46,11 +48,13 @@ export class TaskCore {
   readonly scheduler: Scheduler;
   readonly executions: Executions;
   readonly leases: Leases;
+  readonly pauses: Pauses;
   readonly #d: TaskCoreDeps;
   readonly #candidates: Candidates;
   readonly #stops = new StopSources();
   readonly #starts: TaskStarts;
-  readonly #counters = { submitted: 0, refused: 0, emergency_cuts: 0, store_retries: 0 };
+  readonly #endings: Endings;
+  readonly #counters = { submitted: 0, refused: 0, store_retries: 0 };
   #hooks: OwnerHooks = NO_OWNER;
   #closing = false;
   #pumpArmed = false;
@@ -76,24 +80,33 @@ export class TaskCore {
       defects: deps.defects,
       progressIntervalMs: deps.limits.progressIntervalMs,
       host: {
-        ended: (taskId, result, stopping) => this.#ended(taskId, result, stopping),
+        ended: (...end) => this.#endings.ended(...end),
         timedOut: (taskId) => this.#timedOut(taskId),
         progressed: (taskId, stage) => this.#progressed(taskId, stage),
       },
     });
-    this.#starts = new TaskStarts({
+    const parts = {
       ...deps,
       table: this.table,
       leases: this.leases,
       executions: this.executions,
+      scheduler: this.scheduler,
       candidates: this.#candidates,
       stops: this.#stops,
       owner: () => this.#hooks,
       closing: () => this.#closing,
-      settle: (row, outcome) => this.#settle(row, outcome),
-      settleUntilStored: (row, outcome) => this.#settleUntilStored(row, outcome),
+      settle: (row: TaskRow, outcome: Outcome) => this.#settle(row, outcome),
+      pump: () => this.scheduler.pump(),
       pumpLater: () => this.pumpLater(),
+    };
+    this.pauses = new Pauses({
+      ...parts,
+      leaveWork: (taskId) => this.#leave(taskId),
+      takeUp: (row) => this.takeUp(row),
+      stop: (row, stopping) => this.#requestStop(row, stopping),
     });
+    this.#endings = new Endings({ ...parts, pauses: this.pauses });
+    this.#starts = new TaskStarts({ ...parts, pauses: this.pauses, endings: this.#endings });
   }
 
   setOwner(hooks: OwnerHooks): void {
@@ -104,6 +117,8 @@ export class TaskCore {
     return {
       ...this.#counters,
       ...this.executions.counters(),
+      ...this.#endings.counters(),
+      ...this.pauses.counters(),
       defects: this.#d.defects.count,
       live: this.table.liveCount(),
       queued: this.scheduler.waitingCount,
@@ -184,8 +199,7 @@ export class TaskCore {
 
   /** See `TaskManager.cancelTask`. */
   cancel(taskId: string, by: Canceller): void {
-    const row = this.table.getLive(taskId);
-    if (row === null) throw this.#notLive(taskId);
+    const row = this.#mustBeLive(taskId);
     if (!row.request.cancellable && by !== 'SYSTEM') {
       throw new Refusal('ILLEGAL_STATE', `task ${taskId} was submitted as not cancellable`, 'task_id');
     }
@@ -193,11 +207,28 @@ export class TaskCore {
     this.#d.store.write(() => this.#requestStop(row, stopping));
   }
 
-  /** Everything that holds `motion` ends FAILED EMERGENCY_STOP once its stop is proven. */
+  /** See `TaskManager.pauseTask`. */
+  pause(taskId: string): void {
+    this.#d.store.write(() => this.pauses.pause(this.#mustBeLive(taskId)));
+  }
+
+  /** See `TaskManager.resumeTask`. */
+  resume(taskId: string): void {
+    this.#d.store.write(() => {
+      this.pauses.resume(this.#mustBeLive(taskId));
+      this.scheduler.pump();
+    });
+  }
+
+  /**
+   * Everything that holds `motion` ends FAILED EMERGENCY_STOP once its stop is proven, and so does what was paused on
+   * its way: nothing drives off by itself when the stop is released.
+   */
   emergencyStop(message: string, observedAtMs: number): void {
     for (const row of this.table.live()) {
-      const claims = this.#candidates.get(row.taskId)?.claims ?? [];
-      if (row.state !== 'STARTED' || !claimsResource(claims, 'motion')) continue;
+      const claims = this.#d.methods.get(row.request.method)?.resources ?? [];
+      const underWay = row.state === 'STARTED' || (row.state === 'PAUSED' && hasBegun(row));
+      if (!underWay || !claimsResource(claims, 'motion')) continue;
       this.stopWhateverTheStore(row, { as: 'FAILED', reason: 'EMERGENCY_STOP', message, observedAtMs });
     }
   }
@@ -221,7 +252,8 @@ export class TaskCore {
 
   /** Puts a task that ran before back into its line, for another attempt. Inside a `write`. */
   again(row: TaskRow, admitted: Admitted): void {
-    const change = { attempt: row.attempt + 1, startedAt: null, stopping: null };
+    const pause = row.pause === null ? null : { ...row.pause, until: null, asked: false, ranMs: 0 };
+    const change = { attempt: row.attempt + 1, startedAt: null, stopping: null, pause };
     this.enqueue(this.table.transition(row.taskId, 'PENDING', change), admitted);
   }
 
@@ -246,13 +278,15 @@ export class TaskCore {
 
   #waits(item: Waiting, why: string): void {
     const row = this.table.getLive(item.taskId);
-    if (row === null || row.request.role === null) return;
+    // What goes on after a pause counts as under way.
+    if (row === null || row.request.role === null || hasBegun(row)) return;
     orDefect(this.#d, row.taskId, 'wait of a step', () => this.#hooks.waiting(row, why));
   }
 
   #preempt(victim: Contender, by: Waiting): void {
     const row = this.table.getLive(victim.taskId);
     if (row === null || row.state !== 'STARTED') return;
+    if (this.pauses.giveWay(row, by)) return;
     this.#requestStop(row, cancelled('PREEMPTED', `${by.method} ${by.taskId} took its place`));
   }
 
@@ -272,8 +306,8 @@ export class TaskCore {
   /** The stop itself waits for nothing; the row follows in the running `write`. The first request counts. */
   #requestStop(row: TaskRow, stopping: Stopping): void {
     if (row.state === 'CANCELLING') return;
-    if (row.state === 'PENDING') {
-      this.#settle(row, stoppedOutcome(stopping, neverStarted(this.#now())));
+    if (row.state === 'PENDING' || row.state === 'PAUSED') {
+      this.#settle(row, atRestOutcome(row, stopping, this.#now()));
       return;
     }
     this.executions.requestStop(row.taskId, stopping.message, stopping);
@@ -286,66 +320,14 @@ export class TaskCore {
     this.executions.requestStop(row.taskId, stopping.message, stopping);
   }
 
-  #ended(taskId: string, result: RunResult, stopping: Stopping | null): void {
-    const row = this.table.getLive(taskId);
-    const candidate = this.#candidates.get(taskId);
-    if (row === null || candidate === null) return;
-    const wanted = stopping ?? row.stopping;
-    // Stopped because the daemon stops: the next start decides what becomes of it.
-    if (this.#closing && wanted === null && result.kind !== 'completed') return;
-    const { spec } = candidate;
-    const reason = this.#stops.reasonFor(row, spec);
-    const { outcome, cut } = conclude(
-      result,
-      wanted,
-      spec,
-      reason,
-      this.#now(),
-      row.request.completionAreaId,
-    );
-    if (cut) this.#cut(outcome.message ?? 'a stop was not proven');
-    this.#settleUntilStored(row, outcome);
-  }
-
-  #cut(why: string): void {
-    this.#counters.emergency_cuts++;
-    this.#d.log.error({ why }, 'a stop was not proven: the drive is cut');
-    try {
-      this.#d.emergencyCut(why);
-    } catch (error) {
-      this.#d.defects.record(error, { where: 'emergencyCut' });
-    }
-  }
-
-  /** How it ended is a fact that no rolled back transaction undoes: it is stored again until it is. */
-  #settleUntilStored({ taskId, attempt }: TaskRow, outcome: Outcome): void {
-    const row = this.table.getLive(taskId);
-    if (row === null || row.attempt !== attempt || row.state === 'PENDING') return;
-    const { store, clock, limits, defects } = this.#d;
-    try {
-      store.write(() => {
-        store.onUndo(() => {
-          this.#counters.store_retries++;
-          clock.after(limits.storeRetryMs, () => this.#settleUntilStored(row, outcome));
-        });
-        this.#settle(row, outcome);
-      });
-    } catch (error) {
-      // The way back above has armed the next try.
-      if (!(error instanceof StoreError)) defects.record(error, { taskId, where: 'end of a task' });
-    }
-  }
-
   /** The one place where a task ends. Inside a `write`. */
   #settle(row: TaskRow, outcome: Outcome): void {
-    const candidate = this.#candidates.get(row.taskId);
-    if (candidate !== null) this.#leaveWork(candidate);
+    const candidate = this.#leave(row.taskId);
     if (candidate !== null && triesAgain(row, outcome)) {
       this.again(row, candidate);
       return;
     }
     const ended = this.table.transition(row.taskId, outcome.event, { endedAt: this.#now(), outcome });
-    this.#candidates.remove(row.taskId);
     this.#d.events.publish(outcome.event, subjectOf(ended), detailOf(outcome));
     const { decision, undoes } = row.request;
     if (decision?.effect === 'approve' || undoes != null) this.#d.gate.ended(ended);
@@ -354,13 +336,19 @@ export class TaskCore {
       const errorId = orDefect(this.#d, row.taskId, 'end of a step', () => this.#hooks.ended(ended));
       if (errorId !== null) this.#hooks.broken(ended, errorId);
     }
+    this.pauses.over(row.taskId);
     this.scheduler.pump();
   }
 
-  #leaveWork(candidate: Candidate): void {
-    this.leases.release(candidate.taskId, candidate.claims);
-    this.scheduler.remove(candidate.taskId);
+  /** Gives back its leases and its place in line. */
+  #leave(taskId: string): Candidate | null {
+    const candidate = this.#candidates.get(taskId);
+    if (candidate === null) return null;
+    this.leases.release(taskId, candidate.claims);
+    this.scheduler.remove(taskId);
     this.scheduler.ended(candidate);
+    this.#candidates.remove(taskId);
+    return candidate;
   }
 
   #compensate(row: TaskRow): void {
@@ -374,6 +362,12 @@ export class TaskCore {
       const { taskId } = row;
       this.#d.log.warn({ taskId, method: submit.method, why: error.message }, 'a compensation cannot be run');
     }
+  }
+
+  #mustBeLive(taskId: string): TaskRow {
+    const row = this.table.getLive(taskId);
+    if (row === null) throw this.#notLive(taskId);
+    return row;
   }
 
   #notLive(taskId: string): Refusal {

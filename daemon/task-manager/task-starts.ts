@@ -6,13 +6,15 @@ import type { Admitted } from './admission.js';
 import type { Candidate, Candidates } from './candidates.js';
 import { type Defects, orDefect } from './defects.js';
 import type { TaskManagerDeps } from './deps.js';
+import type { Endings } from './endings.js';
 import type { Executions } from './executions.js';
 import type { TaskGate } from './gate.js';
 import type { Leases } from './leases.js';
 import { defect, failure, refusedOutcome, stoppedOutcome } from './lifecycle.js';
 import type { OwnerHooks } from './owner.js';
-import type { StopSources } from './stop-sources.js';
-import { cancelled, neverStarted, type Outcome, type TaskRow } from './task.js';
+import { atRestOutcome, type Pauses } from './pauses.js';
+import { cancelledBy, type StopSources } from './stop-sources.js';
+import { cancelled, hasBegun, neverStarted, type Outcome, type TaskRow } from './task.js';
 import { subjectOf, type TaskEvents } from './task-events.js';
 import type { TaskTable } from './task-table.js';
 import type { Waiting } from './waiting-room.js';
@@ -34,8 +36,8 @@ export interface TaskStartsDeps extends Pick<TaskManagerDeps, 'store' | 'clock'>
   closing(): boolean;
   /** Ends a task. Inside a `write`. */
   settle(row: TaskRow, outcome: Outcome): void;
-  /** Ends a task in a `write` of its own, again and again until that is stored. */
-  settleUntilStored(row: TaskRow, outcome: Outcome): void;
+  endings: Endings;
+  pauses: Pauses;
   /** Looks a little later for whoever can start. */
   pumpLater(): void;
 }
@@ -97,18 +99,37 @@ export class TaskStarts {
       return;
     }
     this.#d.leases.grant(row.taskId, candidate.claims);
+    const started = hasBegun(row) ? this.#goOn(row) : this.#startAnew(row);
+    this.#d.stops.started(started);
+    this.#d.pauses.stopMethodStarted(
+      row.request.method,
+      cancelled(cancelledBy(row.request.source), `stopped by ${row.request.method}`),
+    );
+    this.#d.store.onUndo(() => this.#d.pumpLater());
+    this.#d.store.afterCommit(() => this.#begin(started, candidate));
+  }
+
+  #startAnew(row: TaskRow): TaskRow {
     const started = this.#d.table.transition(row.taskId, 'STARTED', { startedAt: this.#now() });
     if (row.request.role !== null) this.#d.owner().started(started);
     this.#d.events.publish('STARTED', subjectOf(started), {});
-    this.#d.stops.started(started);
-    this.#d.store.onUndo(() => this.#d.pumpLater());
-    this.#d.store.afterCommit(() => this.#begin(started, candidate));
+    return started;
+  }
+
+  /** After a pause. It was announced when it started, and counts as under way to whoever owns it. */
+  #goOn(row: TaskRow): TaskRow {
+    const pause = row.pause === null ? null : { ...row.pause, sinceMs: this.#now() };
+    const started = this.#d.table.transition(row.taskId, 'STARTED', { pause });
+    this.#d.events.progress(subjectOf(started), 'resumed', null);
+    return started;
   }
 
   #refusedAtStart(row: TaskRow, { spec, params }: Candidate): Outcome | null {
     const denied = this.#d.gate.refusesStart(row, spec);
     if (denied !== null) return denied;
-    const gate = row.request.role === null ? null : this.#d.owner().beforeStart(row);
+    const outdated = this.#d.pauses.outdated(row, spec, params);
+    if (outdated !== null) return atRestOutcome(row, outdated, this.#now());
+    const gate = row.request.role === null || hasBegun(row) ? null : this.#d.owner().beforeStart(row);
     if (gate === null) return this.#precondition(spec, params);
     if (!gate.skip) return failure('STATE_CONDITION_FAILED', gate.message);
     return stoppedOutcome(cancelled('CANCELLED_BY_SYSTEM', gate.message), neverStarted(this.#now()));
@@ -128,9 +149,14 @@ export class TaskStarts {
   #begin({ taskId, attempt }: TaskRow, candidate: Candidate): void {
     const row = this.#d.table.getLive(taskId);
     if (row === null || row.attempt !== attempt || this.#d.closing()) return;
-    if (row.stopping !== null) {
+    const { stopping, pause } = row;
+    if (stopping !== null) {
       // Cancelled between the decision to start it and the commit of that.
-      this.#d.settleUntilStored(row, stoppedOutcome(row.stopping, neverStarted(this.#now())));
+      this.#d.endings.settleUntilStored(row, stoppedOutcome(stopping, neverStarted(this.#now())));
+      return;
+    }
+    if (pause?.asked === true) {
+      this.#d.endings.pausedUntilStored(row, pause.proof ?? neverStarted(this.#now()), 0);
       return;
     }
     this.#d.executions.begin({
@@ -138,7 +164,8 @@ export class TaskStarts {
       attempt,
       spec: candidate.spec,
       params: candidate.params,
-      timeoutMs: row.request.timeoutMs,
+      carried: pause?.carried ?? null,
+      timeoutMs: Math.max(1, row.request.timeoutMs - (pause?.ranMs ?? 0)),
       fence: (resource) => this.#d.leases.fence(taskId, resource),
     });
   }

@@ -11,6 +11,7 @@ interface DbRow {
   state: string;
   attempt: number;
   stopping: string | null;
+  pause: string | null;
   request: string;
   created_at: number;
   started_at: number | null;
@@ -18,7 +19,9 @@ interface DbRow {
   outcome: string | null;
 }
 
-export type TaskChange = Partial<Pick<TaskRow, 'attempt' | 'stopping' | 'startedAt' | 'endedAt' | 'outcome'>>;
+export type TaskChange = Partial<
+  Pick<TaskRow, 'attempt' | 'stopping' | 'pause' | 'startedAt' | 'endedAt' | 'outcome'>
+>;
 
 /** Ended tasks are forgotten in pieces of this size. */
 const TRIM_EVERY = 256;
@@ -29,6 +32,8 @@ export class TaskTable {
   readonly #keepEnded: number;
   readonly #sql;
   readonly #live = new Map<string, TaskRow>();
+  /** Of them, those that are paused or about to be. */
+  readonly #paused = new Set<string>();
   #nextN: number;
   #endedSinceTrim = 0;
 
@@ -42,9 +47,10 @@ export class TaskTable {
         'INSERT INTO tasks (n, task_id, state, attempt, request, created_at) VALUES (?, ?, ?, ?, ?, ?)',
       ),
       update: db.prepare<
-        [string, number, string | null, number | null, number | null, string | null, number]
+        [string, number, string | null, string | null, number | null, number | null, string | null, number]
       >(
-        `UPDATE tasks SET state = ?, attempt = ?, stopping = ?, started_at = ?, ended_at = ?, outcome = ?
+        `UPDATE tasks SET state = ?, attempt = ?, stopping = ?, pause = ?, started_at = ?, ended_at = ?,
+         outcome = ?
          WHERE n = ?`,
       ),
       get: db.prepare<[string], DbRow>('SELECT * FROM tasks WHERE task_id = ?'),
@@ -57,12 +63,18 @@ export class TaskTable {
     };
     const last = db.prepare<[], number>('SELECT max(n) FROM tasks').pluck().get();
     this.#nextN = (last ?? 0) + 1;
-    for (const row of this.#sql.live.all()) this.#live.set(row.task_id, fromDb(row));
+    for (const row of this.#sql.live.all()) this.#keep(row.task_id, fromDb(row));
   }
 
   /** Tasks that have not ended, in the order of their submission. */
   live(): TaskRow[] {
     return [...this.#live.values()];
+  }
+
+  /** Tasks that are paused or about to be, in the order of their submission. */
+  paused(): TaskRow[] {
+    const rows = [...this.#paused].flatMap((taskId) => this.#live.get(taskId) ?? []);
+    return rows.sort((a, b) => a.n - b.n);
   }
 
   liveCount(): number {
@@ -93,6 +105,7 @@ export class TaskTable {
       state: 'PENDING',
       attempt: 1,
       stopping: null,
+      pause: null,
       request,
       createdAt: nowMs,
       startedAt: null,
@@ -100,10 +113,8 @@ export class TaskTable {
       outcome: null,
     };
     this.#sql.insert.run(row.n, taskId, row.state, row.attempt, JSON.stringify(request), nowMs);
-    this.#live.set(taskId, row);
-    this.#store.onUndo(() => {
-      this.#live.delete(taskId);
-    });
+    this.#keep(taskId, row);
+    this.#store.onUndo(() => this.#keep(taskId, null));
     return row;
   }
 
@@ -113,26 +124,46 @@ export class TaskTable {
     if (before === undefined) throw new Error(`task ${taskId} is not live: it cannot become ${to}`);
     assertTransition(taskId, before.state, to);
     const row: TaskRow = { ...before, ...change, state: to };
-    this.#sql.update.run(
-      to,
-      row.attempt,
-      row.stopping === null ? null : JSON.stringify(row.stopping),
-      row.startedAt,
-      row.endedAt,
-      row.outcome === null ? null : JSON.stringify(row.outcome),
-      row.n,
-    );
-    if (isTerminal(to)) this.#live.delete(taskId);
-    else this.#live.set(taskId, row);
-    this.#store.onUndo(() => {
-      this.#live.set(taskId, before);
-    });
+    this.#save(row);
+    this.#keep(taskId, isTerminal(to) ? null : row);
+    this.#store.onUndo(() => this.#keep(taskId, before));
     this.#log.debug(
       { taskId, method: row.request.method, from: before.state, to, attempt: row.attempt },
       'task changed state',
     );
     if (isTerminal(to)) this.#trimSometimes();
     return row;
+  }
+
+  /** Changes what is not the state. */
+  patch(taskId: string, change: TaskChange): TaskRow {
+    const before = this.#live.get(taskId);
+    if (before === undefined) throw new Error(`task ${taskId} is not live: nothing of it can change`);
+    const row: TaskRow = { ...before, ...change };
+    this.#save(row);
+    this.#keep(taskId, row);
+    this.#store.onUndo(() => this.#keep(taskId, before));
+    return row;
+  }
+
+  #save(row: TaskRow): void {
+    this.#sql.update.run(
+      row.state,
+      row.attempt,
+      toJson(row.stopping),
+      toJson(row.pause),
+      row.startedAt,
+      row.endedAt,
+      toJson(row.outcome),
+      row.n,
+    );
+  }
+
+  #keep(taskId: string, row: TaskRow | null): void {
+    if (row === null) this.#live.delete(taskId);
+    else this.#live.set(taskId, row);
+    if (row !== null && (row.state === 'PAUSED' || row.pause?.asked === true)) this.#paused.add(taskId);
+    else this.#paused.delete(taskId);
   }
 
   #trimSometimes(): void {
@@ -142,6 +173,10 @@ export class TaskTable {
   }
 }
 
+function toJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
 function fromDb(row: DbRow): TaskRow {
   return {
     n: row.n,
@@ -149,6 +184,7 @@ function fromDb(row: DbRow): TaskRow {
     state: row.state as TaskState,
     attempt: row.attempt,
     stopping: row.stopping === null ? null : JSON.parse(row.stopping),
+    pause: row.pause === null ? null : JSON.parse(row.pause),
     request: JSON.parse(row.request),
     createdAt: row.created_at,
     startedAt: row.started_at,

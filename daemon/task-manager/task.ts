@@ -50,6 +50,29 @@ export interface Stopping {
   observedAtMs: number | null;
 }
 
+/** What keeps a paused task from going on: nobody resumed it yet, or another task that took its place is not over. */
+export type PausedUntil = 'resumed' | { ended: string };
+
+/** The pause of a task, and what is left of it once the task goes on. */
+export interface TaskPause {
+  /** Null: it goes on, or goes on as soon as its stop is proven. */
+  until: PausedUntil | null;
+  /** True from the request until the stop is proven; the task is STARTED meanwhile. */
+  asked: boolean;
+  /** The task that it last gave way to; null: it was paused on request. */
+  preemptor: string | null;
+  /** What showed that it stood still; null before that, and when nothing of it had run. */
+  proof: Record<string, unknown> | null;
+  /** What its method needs to go on where it was; null: it begins anew. */
+  carried: Record<string, unknown> | null;
+  /** Of `timeoutMs`, used up by the runs before the pause. */
+  ranMs: number;
+  /** How long those it gave way to kept it waiting, ms: worth priority, as waiting is. */
+  keptMs: number;
+  /** When it was paused, or went on. */
+  sinceMs: number;
+}
+
 export interface Outcome {
   event: 'COMPLETED' | 'FAILED' | 'CANCELLED';
   reason: TaskReason | null;
@@ -68,6 +91,8 @@ export interface TaskRow {
   state: TaskState;
   attempt: number;
   stopping: Stopping | null;
+  /** Null for a task that was never paused. */
+  pause: TaskPause | null;
   request: TaskRequest;
   createdAt: number;
   startedAt: number | null;
@@ -83,6 +108,7 @@ export interface TaskStage {
 
 export function toRecord(row: TaskRow, stage: TaskStage | null, approvalId: string | null): TaskRecord {
   const { request, outcome } = row;
+  const at = row.state === 'PAUSED' ? pausedStage(row.pause) : stage;
   return {
     taskId: row.taskId,
     method: request.method,
@@ -104,13 +130,25 @@ export function toRecord(row: TaskRow, stage: TaskStage | null, approvalId: stri
     endedAt: row.endedAt,
     reasonCode: outcome?.reason ?? row.stopping?.reason ?? null,
     message: outcome?.message ?? row.stopping?.message ?? null,
-    stage: outcome === null ? (stage?.stage ?? null) : outcome.stage,
-    progress: stage?.progress ?? null,
+    stage: outcome === null ? (at?.stage ?? null) : outcome.stage,
+    progress: at?.progress ?? null,
     evidence: outcome?.evidence ?? null,
     output: outcome?.output ?? null,
     correlationId: request.correlationId,
     traceId: request.traceId,
   };
+}
+
+/** As `PROGRESS` tells it, and whoever asks for the task. */
+export function pausedStage(pause: TaskPause | null): TaskStage {
+  const by = pause?.preemptor ?? null;
+  const progress = { paused_by: by === null ? 'request' : 'preemption', preempted_by: by };
+  return { stage: 'paused', progress: { ...progress, ...pause?.proof } };
+}
+
+/** A task that began once, whether or not it is paused now. */
+export function hasBegun(row: Pick<TaskRow, 'startedAt'>): boolean {
+  return row.startedAt !== null;
 }
 
 /** Never started: nothing physical happened, so nothing has to stop. */

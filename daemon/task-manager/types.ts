@@ -111,6 +111,13 @@ export interface TaskManager {
   ): WorkflowRecord;
   /** Throws `Refusal`: NOT_FOUND; ILLEGAL_STATE when it already ended. CANCELLED comes as an event, after proof. */
   cancelTask(taskId: string, by: Canceller): void;
+  /**
+   * Throws `Refusal`: NOT_FOUND; ILLEGAL_STATE when it ended, is paused already, or runs a method that cannot be
+   * paused. PROGRESS `paused` comes after the proof of the stop; what waits for its turn is only held.
+   */
+  pauseTask(taskId: string): void;
+  /** Throws `Refusal`: NOT_FOUND; ILLEGAL_STATE when it is not paused. It goes on when its turn comes. */
+  resumeTask(taskId: string): void;
   cancelWorkflow(workflowId: string, by: Canceller): void;
   pauseWorkflow(workflowId: string): void;
   resumeWorkflow(workflowId: string): void;

@@ -25,9 +25,13 @@ export interface Speaker {
   readonly name: string;
   /** Null while it can speak; otherwise what is missing, in one sentence that says what to install or plug in. */
   unavailable(): string | null;
-  /** Plays one utterance, after stopping one that still plays. Resolves when playback has ended. */
-  speak(utterance: Utterance): Promise<Playback>;
+  /**
+   * Plays one utterance, after stopping one that still plays. Resolves when playback has ended. `fence`: the token of
+   * the speaker lease; an old one is refused (`Refusal` RESOURCE_BUSY), and what plays goes on.
+   */
+  speak(utterance: Utterance, fence: number): Promise<Playback>;
   /** Stops what plays now; resolves when it is silent, with false when nothing was playing. */
   stop(): Promise<boolean>;
   readonly speaking: boolean;
+  counters(): Record<string, number>;
 }

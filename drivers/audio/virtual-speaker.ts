@@ -1,5 +1,6 @@
 /** A speaker without sound: takes as long as saying it would, on the robot's clock, and says so in its result. */
 import type { Clock } from '../../config/contracts/clock.js';
+import { FenceGate } from '../fence-gate.js';
 import { speechDurationMs } from './speech-duration.js';
 import type { Playback, Speaker, Utterance } from './types.js';
 
@@ -8,6 +9,7 @@ export class VirtualSpeaker implements Speaker {
   readonly #clock: Clock;
   /** What was said, newest last; bounded. For displays: nothing else shows that it spoke. */
   readonly said: { at: number; utterance: Utterance }[] = [];
+  readonly #fences = new FenceGate('speaker');
   #end: ((outcome: Playback['outcome']) => void) | null = null;
 
   constructor(clock: Clock) {
@@ -22,7 +24,12 @@ export class VirtualSpeaker implements Speaker {
     return null;
   }
 
-  speak(utterance: Utterance): Promise<Playback> {
+  counters(): Record<string, number> {
+    return { stale_fences: this.#fences.stale };
+  }
+
+  async speak(utterance: Utterance, fence: number): Promise<Playback> {
+    this.#fences.admit(fence);
     this.#end?.('cancelled');
     const startedAt = this.#clock.now();
     const startedMono = this.#clock.mono();

@@ -3,6 +3,7 @@ import { describeZodError, errorText, Refusal, shown } from '../../config/contra
 import type { ReasonCode } from '../../config/contracts/reason-codes.js';
 import type { RtRequest, RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
+import { FenceGate } from '../fence-gate.js';
 import type { BaseDriver } from '../serial/types.js';
 import type { EstopLatch } from './estop-latch.js';
 import type { MotionLoop } from './motion-loop.js';
@@ -27,8 +28,8 @@ const MAX_PLANS = 4;
 
 export class RequestHandler {
   readonly #parts: RequestHandlerParts;
-  readonly #counters = { messages_invalid: 0, stale_fences: 0 };
-  #newestFence = Number.NEGATIVE_INFINITY;
+  readonly #counters = { messages_invalid: 0 };
+  readonly #fences = new FenceGate('motion');
   #plans = 0;
 
   constructor(parts: RequestHandlerParts) {
@@ -53,7 +54,7 @@ export class RequestHandler {
   }
 
   counters(): Record<string, number> {
-    return { ...this.#counters };
+    return { ...this.#counters, stale_fences: this.#fences.stale };
   }
 
   /** A stop is obeyed however wrong the rest of the message is. */
@@ -111,14 +112,7 @@ export class RequestHandler {
   }
 
   #admit(fence: number): void {
-    if (fence < this.#newestFence) {
-      this.#counters.stale_fences += 1;
-      throw new Refusal(
-        'RESOURCE_BUSY',
-        `fence ${fence} is older than ${this.#newestFence}: the motion lease has moved on`,
-      );
-    }
-    this.#newestFence = fence;
+    this.#fences.admit(fence);
     if (this.#parts.guard.state().estop.latched) {
       throw new Refusal('EMERGENCY_STOP', 'the emergency stop is latched; a person has to release it');
     }

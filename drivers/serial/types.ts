@@ -109,8 +109,11 @@ export interface FanReading {
 
 export interface FanDriver extends SerialDriver {
   onReading(listener: (reading: FanReading) => void): void;
-  /** 0 stops the fan. Rejects with `HARDWARE_FAULT` when the fan does not answer. */
-  setSpeed(percent: number): Promise<void>;
+  /**
+   * 0 stops the fan and needs no token; every other speed carries the fencing token of the fan lease. Rejects with
+   * `HARDWARE_FAULT` when the fan does not answer, with `RESOURCE_BUSY` when the token is an old one.
+   */
+  setSpeed(percent: number, fence?: number): Promise<void>;
   /** Reads rpm and set-point now. */
   read(): Promise<FanReading>;
 }

@@ -31,6 +31,23 @@ const paramsSchema = z
   });
 type Params = z.infer<typeof paramsSchema>;
 
+const airSample = z.strictObject({
+  observedAtMs: z.number().nullable(),
+  freshnessMs: z.number().nullable(),
+  usable: z.boolean(),
+  grade: z.enum(AIR_GRADES).nullable(),
+  pm2_5: z.number().nullable(),
+  pm10: z.number().nullable(),
+  co2: z.number().nullable(),
+});
+/** What a paused cleaning goes on with: the dwell done, the air as it was before, and the room it belongs to. */
+const cleaningSoFar = z.object({
+  ranMs: z.number().min(0),
+  before: airSample.nullable(),
+  held: z.boolean(),
+  areaId: z.string().nullable(),
+});
+
 const TARGET = 'cleaning.stopped';
 
 export function startCleaning(services: Services): MethodSpec {
@@ -60,6 +77,15 @@ export function startCleaning(services: Services): MethodSpec {
     available,
     precondition: available,
     cancel: { method: 'stopCleaning', proof: 'fan read back at rpm 0' },
+    pause: {
+      carry: ({ taskId, carried }) => {
+        const soFar = requireFan(services).soFar(taskId);
+        if (soFar === null) return carried;
+        const areaId = carried === null ? areaNow(services) : cleaningSoFar.parse(carried).areaId;
+        return { ...soFar, areaId };
+      },
+      outdated: ({ carried, preempted }) => elsewhere(services, carried, preempted),
+    },
     compensation: null,
     timeoutMs: (params) =>
       (params.untilGrade === undefined ? params.cleanMinTimeMs : params.maxTimeMs) + 120_000,
@@ -71,6 +97,7 @@ export function startCleaning(services: Services): MethodSpec {
       withoutMotion(services, ctx.signal, async () => {
         const { mode, cleanMinTimeMs, maxTimeMs, untilGrade } = ctx.params;
         const areaId = areaNow(services);
+        const carried = ctx.carried === null ? null : cleaningSoFar.parse(ctx.carried);
         const result = await requireFan(services).clean(
           {
             operation: ctx.taskId,
@@ -79,6 +106,8 @@ export function startCleaning(services: Services): MethodSpec {
             maxTimeMs: untilGrade === undefined ? cleanMinTimeMs : maxTimeMs,
             untilGrade: untilGrade ?? null,
             areaId,
+            fence: ctx.fence('fan'),
+            ...(carried === null ? {} : { from: carried }),
           },
           ctx.signal,
           ctx.progress.bind(ctx),
@@ -86,6 +115,22 @@ export function startCleaning(services: Services): MethodSpec {
         return completion(services, result, areaId);
       }),
   });
+}
+
+/** A cleaning is of a place: what is left of it is of no use in another one. */
+function elsewhere(
+  services: Services,
+  carried: Record<string, unknown> | null,
+  preempted: boolean,
+): string | null {
+  if (carried === null) return null;
+  const { areaId } = cleaningSoFar.parse(carried);
+  const now = areaNow(services);
+  // Without a map nobody knows; unless something else had the robot meanwhile, it stands where it stood.
+  if (areaId === now && (areaId !== null || !preempted)) return null;
+  const name = (id: string | null) =>
+    id === null ? 'an unknown place' : (services.rooms()?.byId(id)?.name ?? id);
+  return `the cleaning belonged to ${name(areaId)}, and the robot is in ${name(now)}`;
 }
 
 /** The room the robot stands in, where it knows. */

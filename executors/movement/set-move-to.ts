@@ -12,6 +12,13 @@ export const poseSchema = z.strictObject({ x: z.number(), y: z.number(), theta: 
 
 const outputSchema = z.strictObject({ area_id: z.string().nullable(), pose: poseSchema });
 
+/** What a paused journey goes on with: the goals that are left, and the rooms visited before. */
+const journeySoFar = z.strictObject({
+  index: z.int().min(0),
+  visited: z.array(z.string().nullable()),
+  held: z.boolean(),
+});
+
 const TARGET = 'movement.arrived';
 
 export function setMoveTo(services: Services): MethodSpec {
@@ -39,6 +46,12 @@ export function setMoveTo(services: Services): MethodSpec {
       requireMotion(services, nowMs, { reserve: true, localized: true });
     },
     cancel: { method: 'stopMove', proof: 'wheel speed 0 for 0.3 s' },
+    pause: {
+      carry: ({ taskId, carried }) => {
+        const soFar = services.motion.soFar(taskId);
+        return soFar === null ? carried : { ...soFar };
+      },
+    },
     compensation: null,
     timeoutMs: 300_000,
     stopGraceMs: 8000,
@@ -58,6 +71,7 @@ export function setMoveTo(services: Services): MethodSpec {
           goals,
           fence: ctx.fence('motion'),
           maxSpeed: null,
+          ...(ctx.carried === null ? {} : { from: journeySoFar.parse(ctx.carried) }),
           ...stopCleaningFirst(services, ctx),
         };
         const arrival = await services.motion.moveTo(request, ctx.signal, ctx.progress.bind(ctx));

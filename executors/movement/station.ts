@@ -40,6 +40,8 @@ export function returnToStation(services: Services): MethodSpec {
     available,
     precondition: ({ nowMs }) => available(nowMs),
     cancel: { method: 'stopMove', proof: 'wheel speed 0 for 0.3 s' },
+    // The way home is planned anew from wherever the robot is then.
+    pause: { carry: () => null },
     timeoutMs: 180_000,
     alreadyDone: ({ nowMs }) => {
       const facts = factsNow(services, nowMs);

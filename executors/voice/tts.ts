@@ -1,10 +1,10 @@
 /** `setLlmTts` and `stopTts`: saying a sentence, and being silent again. */
 import { z } from 'zod';
-import { errorText, Refusal, TaskFailure } from '../../config/contracts/errors.js';
+import { errorText, isRefusal, Refusal, TaskFailure } from '../../config/contracts/errors.js';
 import { StoppedWithProof } from '../../config/contracts/stopped.js';
 import { speechDurationMs } from '../../drivers/audio/speech-duration.js';
 import { type Playback, SPEECH_LANGUAGES, type Speaker } from '../../drivers/audio/types.js';
-import { defineMethod, type MethodSpec } from '../method.js';
+import { defineMethod, type MethodSpec, type RunContext } from '../method.js';
 import { withoutMotion } from '../proof.js';
 import type { Services } from '../services.js';
 
@@ -59,17 +59,12 @@ export function setLlmTts(services: Services): MethodSpec {
     stopGraceMs: 3000,
     risk: 'low',
     idempotent: false,
-    run: (ctx) =>
-      withoutMotion(services, ctx.signal, () => say(services, ctx.params, ctx.signal, ctx.progress)),
+    run: (ctx) => withoutMotion(services, ctx.signal, () => say(services, ctx)),
   });
 }
 
-async function say(
-  services: Services,
-  params: Params,
-  signal: AbortSignal,
-  progress: (stage: string) => void,
-) {
+async function say(services: Services, ctx: RunContext<Params>) {
+  const { params, signal } = ctx;
   const speaker = requireSpeaker(services);
   const language = params.language ?? services.settings.language;
   // A speaker that fails to stop is found out by the task's stop grace.
@@ -77,9 +72,10 @@ async function say(
   signal.addEventListener('abort', onAbort, { once: true });
   let playback: Playback;
   try {
-    progress('tts.playing');
-    playback = await speaker.speak({ text: params.text, language });
+    ctx.progress('tts.playing');
+    playback = await speaker.speak({ text: params.text, language }, ctx.fence('speaker'));
   } catch (error) {
+    if (isRefusal(error)) throw error;
     const message = errorText(error);
     throw new TaskFailure('HARDWARE_FAULT', `the speaker failed: ${message}`);
   } finally {

@@ -8,6 +8,7 @@ import type {
   CleaningMode,
   CleaningOperations,
   CleaningResult,
+  CleaningSoFar,
   CleaningStatus,
   CleanRequest,
 } from '../cleaning-types.js';
@@ -47,6 +48,7 @@ export interface CleaningRunnerDeps {
 
 interface Running {
   job: CleaningJob;
+  fence: number;
   stages: StageThrottle;
   settle(result: CleaningResult | Error): void;
 }
@@ -100,6 +102,13 @@ export class CleaningRunner implements CleaningOperations {
     return Math.max(0, interrupted.job.dwellMs - interrupted.ranMs);
   }
 
+  soFar(operation: string): CleaningSoFar | null {
+    const { interrupted } = this.#host.context;
+    if (interrupted?.job.operation !== operation) return null;
+    const { ranMs, before, held } = interrupted;
+    return { ranMs, before, held };
+  }
+
   async clean(request: CleanRequest, signal: AbortSignal, onStage: StageReporter): Promise<CleaningResult> {
     if (this.#running !== null || this.#beginning !== null) {
       throw new TaskFailure('RESOURCE_BUSY', 'a cleaning is under way');
@@ -109,7 +118,8 @@ export class CleaningRunner implements CleaningOperations {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       const result = await new Promise<CleaningResult | Error>((settle) => {
-        this.#running = { job: request, stages: new StageThrottle(this.#deps.clock, onStage), settle };
+        const stages = new StageThrottle(this.#deps.clock, onStage);
+        this.#running = { job: request, fence: request.fence, stages, settle };
         this.#send({ type: 'GO', ...this.#begin(request) });
         if (signal.aborted) onAbort();
       });
@@ -192,11 +202,10 @@ export class CleaningRunner implements CleaningOperations {
     this.#interrupted = null;
     const { operation, mode, dwellMs, maxTimeMs, untilGrade, areaId } = request;
     const job = { operation, mode, dwellMs, maxTimeMs, untilGrade, areaId };
-    if (interrupted === null || interrupted.job.operation !== operation) {
-      return { job, ranMs: 0, before: this.#deps.air.sample(), held: false };
-    }
-    const { ranMs, held } = interrupted;
-    return { job, ranMs, before: interrupted.before ?? this.#deps.air.sample(), held };
+    // What this process was told last knows more than what the request carried over from an earlier pause.
+    const from = interrupted?.job.operation === operation ? interrupted : request.from;
+    const { ranMs, before, held } = from ?? { ranMs: 0, before: null, held: false };
+    return { job, ranMs, before: before ?? this.#deps.air.sample(), held };
   }
 
   /** A stop that comes meanwhile ends the cleaning that waits here. */
@@ -244,7 +253,7 @@ export class CleaningRunner implements CleaningOperations {
     const { fan } = this.#deps;
     switch (effect.kind) {
       case 'setSpeed':
-        fan.setSpeed(effect.percent).catch((error: unknown) => {
+        fan.setSpeed(effect.percent, this.#running?.fence).catch((error: unknown) => {
           const message = errorText(error);
           this.#hear({ type: 'FAN_ERROR', message });
         });

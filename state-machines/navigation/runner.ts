@@ -5,7 +5,7 @@ import { assertNever, TaskFailure } from '../../config/contracts/errors.js';
 import { knownPose, stoppedWithProof, stopUnproven } from '../body.js';
 import { MachineHost, type WithoutTime, type WithoutTimers } from '../machine-host.js';
 import { type MotionEvent, MotionLink, rejectionOf } from '../motion-link.js';
-import type { Arrival, MoveRequest } from '../motion-types.js';
+import type { Arrival, JourneySoFar, MoveRequest } from '../motion-types.js';
 import type { MachineSettings } from '../settings.js';
 import { StageThrottle } from '../stage-throttle.js';
 import type { MachineNotice, MachineTimers, SnapshotStorage, StageReporter, TimerEvent } from '../types.js';
@@ -98,6 +98,13 @@ export class NavigationRunner {
     this.#interrupted = context === null ? null : (interruptedBy(context) ?? context.interrupted);
   }
 
+  soFar(operation: string): JourneySoFar | null {
+    const { interrupted } = this.#host.context;
+    if (interrupted?.journey.operation !== operation) return null;
+    const { journey, held } = interrupted;
+    return { index: journey.index, visited: journey.visited, held };
+  }
+
   travel(
     request: MoveRequest,
     signal: AbortSignal,
@@ -157,17 +164,21 @@ export class NavigationRunner {
       interrupted?.journey.operation === request.operation &&
       interrupted.journey.index < request.goals.length &&
       interrupted.journey.goals.length === request.goals.length;
+    // What a restart found knows more than what the request carried over from an earlier pause.
+    const from = goesOn
+      ? { ...interrupted.journey, held: interrupted.held }
+      : (request.from ?? { index: 0, visited: [], held: false });
     return {
       journey: {
         operation: request.operation,
         goals: request.goals,
-        index: goesOn ? interrupted.journey.index : 0,
-        visited: goesOn ? interrupted.journey.visited : [],
+        index: Math.min(from.index, request.goals.length - 1),
+        visited: from.visited,
         fence: request.fence,
         maxSpeed: request.maxSpeed ?? this.#deps.settings.maxSpeed,
         ignoreBattery: request.ignoreBattery ?? false,
       },
-      held: goesOn && interrupted.held,
+      held: from.held,
     };
   }
 

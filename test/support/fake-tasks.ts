@@ -51,8 +51,18 @@ export class FakeTasks implements TaskManager {
   }
 
   cancelTask(taskId: string, by: Canceller): void {
-    if (!this.tasks.has(taskId)) throw new Refusal('NOT_FOUND', `there is no task ${taskId}`);
+    this.#requireTask(taskId);
     this.calls.push(`cancelTask ${taskId} ${by}`);
+  }
+
+  pauseTask(taskId: string): void {
+    this.#requireTask(taskId);
+    this.calls.push(`pauseTask ${taskId}`);
+  }
+
+  resumeTask(taskId: string): void {
+    this.#requireTask(taskId);
+    this.calls.push(`resumeTask ${taskId}`);
   }
 
   cancelWorkflow(workflowId: string, by: Canceller): void {
@@ -96,6 +106,10 @@ export class FakeTasks implements TaskManager {
 
   summary(): { busy: boolean; running: string[]; queued: { queueKey: string; length: number }[] } {
     return { busy: false, running: [], queued: [] };
+  }
+
+  #requireTask(taskId: string): void {
+    if (!this.tasks.has(taskId)) throw new Refusal('NOT_FOUND', `there is no task ${taskId}`);
   }
 
   #requireWorkflow(id: string): void {

@@ -155,7 +155,12 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
   };
 
   /** Admission, precondition and run of a method, as the TaskManager does it. */
-  function start(name: string, params: unknown = {}, taskId = `t-${name}`): TestRun {
+  function start(
+    name: string,
+    params: unknown = {},
+    taskId = `t-${name}`,
+    carried: Record<string, unknown> | null = null,
+  ): TestRun {
     const spec = method(name);
     const parsed = spec.params.parse(params);
     const check = { params: parsed, nowMs: clock.now() };
@@ -175,6 +180,7 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
       params: parsed,
       signal: run.signal.signal,
       clock,
+      carried,
       fence: () => 1,
       progress(stage, data) {
         if (run.stages.at(-1) !== stage) run.stages.push(stage);

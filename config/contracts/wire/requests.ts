@@ -9,6 +9,8 @@ const nothing = z.strictObject({});
 /** `emergencyStop` is not in here: it acts whatever its params are. */
 export const CONTROL_PARAMS = {
   cancelTask: taskId,
+  pauseTask: taskId,
+  resumeTask: taskId,
   cancelWorkflow: workflowId,
   pauseWorkflow: workflowId,
   resumeWorkflow: workflowId,

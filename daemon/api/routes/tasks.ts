@@ -1,4 +1,4 @@
-/** Tasks: submit, list, show, cancel. */
+/** Tasks: submit, list, show, pause, resume, cancel. */
 import { z } from 'zod';
 import { taskCommandSchema } from '../../../config/contracts/wire/command.js';
 import { taskView, viewTask } from '../../views.js';
@@ -23,6 +23,20 @@ export function listFilter(query: z.infer<typeof listQuery>, defaultLimit: numbe
   const { active, limit = defaultLimit } = query;
   return active === undefined ? { limit } : { active, limit };
 }
+
+const controls = [
+  {
+    verb: 'cancel',
+    method: 'cancelTask',
+    summary: 'Cancel a task; CANCELLED comes as an event, after the physical thing has stopped',
+  },
+  {
+    verb: 'pause',
+    method: 'pauseTask',
+    summary: 'Pause a task: it stops, gives back what it holds, and waits to be resumed',
+  },
+  { verb: 'resume', method: 'resumeTask', summary: 'Resume a paused task: it goes on when its turn comes' },
+] as const;
 
 export const taskRoutes: readonly Route[] = [
   defineRoute({
@@ -62,14 +76,16 @@ export const taskRoutes: readonly Route[] = [
       return { status: 200, body: viewTask(task) };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/api/tasks/{id}/cancel',
-    tag: 'tasks',
-    summary: 'Cancel a task; CANCELLED comes as an event, after the physical thing has stopped',
-    scope: 'control',
-    params: idParams,
-    responses: { 202: ACCEPTED },
-    handle: (request) => control(request, 'cancelTask', { task_id: request.params.id }),
-  }),
+  ...controls.map(({ verb, method, summary }) =>
+    defineRoute({
+      method: 'POST',
+      path: `/api/tasks/{id}/${verb}`,
+      tag: 'tasks',
+      summary,
+      scope: 'control',
+      params: idParams,
+      responses: { 202: ACCEPTED },
+      handle: (request) => control(request, method, { task_id: request.params.id }),
+    }),
+  ),
 ];

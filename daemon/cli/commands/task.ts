@@ -90,8 +90,12 @@ export async function showTask(cli: Cli, id: string): Promise<number> {
   return EXIT.ok;
 }
 
-export async function cancelTask(cli: Cli, id: string): Promise<number> {
-  const accepted = await cli.client.post<CommandResponse>(`/api/tasks/${encodeURIComponent(id)}/cancel`);
+export async function controlTask(
+  cli: Cli,
+  verb: 'pause' | 'resume' | 'cancel',
+  id: string,
+): Promise<number> {
+  const accepted = await cli.client.post<CommandResponse>(`/api/tasks/${encodeURIComponent(id)}/${verb}`);
   cli.result(accepted, () => cli.t('accepted'));
   return EXIT.ok;
 }

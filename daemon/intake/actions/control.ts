@@ -10,14 +10,7 @@ import type { Accepted } from './accepted.js';
 type ControlCommand = Extract<Command, { kind: 'control' }>;
 
 /** Controls of the wire contract that this version does not build. */
-const LATER: readonly string[] = [
-  'pauseTask',
-  'resumeTask',
-  'amendWorkflow',
-  'pauseSchedule',
-  'resumeSchedule',
-  'removeSchedule',
-];
+const LATER: readonly string[] = ['amendWorkflow', 'pauseSchedule', 'resumeSchedule', 'removeSchedule'];
 
 /** Throws `Refusal`. The emergency stop has acted before this is called. */
 export function control(command: ControlCommand, principal: Principal, deps: IntakeDeps): Accepted {
@@ -36,6 +29,12 @@ export function control(command: ControlCommand, principal: Principal, deps: Int
   switch (method) {
     case 'cancelTask':
       deps.tasks.cancelTask(taskId, cancellerOf(principal));
+      return { taskId };
+    case 'pauseTask':
+      deps.tasks.pauseTask(taskId);
+      return { taskId };
+    case 'resumeTask':
+      deps.tasks.resumeTask(taskId);
       return { taskId };
     case 'cancelWorkflow':
       deps.tasks.cancelWorkflow(workflowId, cancellerOf(principal));

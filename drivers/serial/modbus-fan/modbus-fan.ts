@@ -4,6 +4,7 @@
  */
 import type { CancelTimer } from '../../../config/contracts/clock.js';
 import { TaskFailure } from '../../../config/contracts/errors.js';
+import { FenceGate } from '../../fence-gate.js';
 import { SerialDriverBase, type SerialDriverOptions } from '../driver-base.js';
 import type { FanDriver, FanReading } from '../types.js';
 import { readRequest, writeMultipleRequest, writeSingleRequest } from './rtu.js';
@@ -44,6 +45,7 @@ export class ModbusFan extends SerialDriverBase implements FanDriver {
   readonly #writeWith: 'single' | 'multiple';
   readonly #pollMs: number;
   readonly #keepAliveMs: number;
+  readonly #fences = new FenceGate('fan');
   readonly #client: RtuClient;
   readonly #listeners: ((reading: FanReading) => void)[] = [];
   #cancelPoll: CancelTimer = () => {};
@@ -69,6 +71,7 @@ export class ModbusFan extends SerialDriverBase implements FanDriver {
         'poll_failures',
         'keep_alives',
         'set_point_lost',
+        'stale_fences',
       ],
     });
     this.#registers = options.registers;
@@ -94,9 +97,10 @@ export class ModbusFan extends SerialDriverBase implements FanDriver {
    * What was asked for last stands: it is written again after the fan lost it or was away. When it cannot be
    * delivered the call fails, and what stands is "off": the fan must not start later by itself.
    */
-  async setSpeed(percent: number): Promise<void> {
+  async setSpeed(percent: number, fence?: number): Promise<void> {
     if (!(percent >= 0 && percent <= 100))
       throw new TaskFailure('INVALID_PARAMS', `fan speed: found ${percent}; allowed: 0…100 percent`);
+    if (percent > 0) this.#admit(fence);
     const raw = Math.round((percent / 100) * this.#registers.setPointFull);
     this.#wanted = raw;
     try {
@@ -104,6 +108,15 @@ export class ModbusFan extends SerialDriverBase implements FanDriver {
     } catch (error) {
       if (this.#wanted === raw) this.#wanted = 0;
       throw asFailure(error);
+    }
+  }
+
+  #admit(fence: number | undefined): void {
+    try {
+      this.#fences.admit(fence);
+    } catch (error) {
+      this.count('stale_fences');
+      throw error;
     }
   }
 

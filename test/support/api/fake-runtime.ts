@@ -270,6 +270,8 @@ export class FakeRuntime implements Runtime {
     submit: () => refuseDirect(),
     submitWorkflow: () => refuseDirect(),
     cancelTask: () => refuseDirect(),
+    pauseTask: () => refuseDirect(),
+    resumeTask: () => refuseDirect(),
     cancelWorkflow: () => refuseDirect(),
     pauseWorkflow: () => refuseDirect(),
     resumeWorkflow: () => refuseDirect(),

@@ -55,19 +55,23 @@ describe('a command over HTTP', () => {
     expect(bad.json).toMatchObject({ error: { code: 'INVALID_PARAMS', field: 'Idempotency-Key' } });
   });
 
-  it('submits a workflow, controls it, and cancels tasks', async () => {
+  it('submits a workflow, controls it, and tasks', async () => {
     expect((await post('/api/workflows', { workflow: DOCUMENT })).json).toMatchObject({
       workflow_id: 'wf-1',
     });
     for (const verb of ['pause', 'resume', 'cancel']) {
       expect((await post(`/api/workflows/wf-1/${verb}`)).status).toBe(202);
     }
-    expect((await post('/api/tasks/t-s2/cancel', {})).status).toBe(202);
+    for (const verb of ['pause', 'resume', 'cancel']) {
+      expect((await post(`/api/tasks/t-s2/${verb}`, {})).status).toBe(202);
+    }
     const controls = served.runtime.handled.slice(1).map(({ raw }) => raw);
     expect(controls).toMatchObject([
       { kind: 'control', method: 'pauseWorkflow', params: { workflow_id: 'wf-1' } },
       { kind: 'control', method: 'resumeWorkflow', params: { workflow_id: 'wf-1' } },
       { kind: 'control', method: 'cancelWorkflow', params: { workflow_id: 'wf-1' } },
+      { kind: 'control', method: 'pauseTask', params: { task_id: 't-s2' } },
+      { kind: 'control', method: 'resumeTask', params: { task_id: 't-s2' } },
       { kind: 'control', method: 'cancelTask', params: { task_id: 't-s2' } },
     ]);
   });

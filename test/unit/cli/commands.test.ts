@@ -135,12 +135,16 @@ describe('task', () => {
     });
   });
 
-  it('cancel asks the intake', async () => {
-    expect((await da(['task', 'cancel', 't-s2'])).out).toBe('accepted\n');
-    expect(served.runtime.handled[0]?.raw).toMatchObject({
-      method: 'cancelTask',
-      params: { task_id: 't-s2' },
-    });
+  it('pause, resume and cancel ask the intake', async () => {
+    for (const verb of ['pause', 'resume', 'cancel']) {
+      expect((await da(['task', verb, 't-s2'])).out).toBe('accepted\n');
+    }
+    const params = { task_id: 't-s2' };
+    expect(served.runtime.handled.map(({ raw }) => raw)).toMatchObject([
+      { method: 'pauseTask', params },
+      { method: 'resumeTask', params },
+      { method: 'cancelTask', params },
+    ]);
   });
 });
 

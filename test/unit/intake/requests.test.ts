@@ -132,6 +132,9 @@ describe('what each kind of command does', () => {
         status: 'accepted',
         task_id: 't-1',
       });
+      for (const method of ['pauseTask', 'resumeTask']) {
+        expect(h.send(control(method, { task_id: 't-1' }))).toMatchObject({ task_id: 't-1' });
+      }
       for (const method of ['pauseWorkflow', 'resumeWorkflow', 'cancelWorkflow']) {
         expect(h.send(control(method, { workflow_id: 'wf-1' }))).toMatchObject({
           status: 'accepted',
@@ -141,6 +144,8 @@ describe('what each kind of command does', () => {
       h.intake.handle(control('cancelTask', { task_id: 't-1' }), LOCAL);
       expect(h.tasks.calls).toEqual([
         'cancelTask t-1 CLOUD',
+        'pauseTask t-1',
+        'resumeTask t-1',
         'pauseWorkflow wf-1',
         'resumeWorkflow wf-1',
         'cancelWorkflow wf-1 CLOUD',
@@ -153,7 +158,8 @@ describe('what each kind of command does', () => {
       ['cancelTask', { task_id: 5 }, 'INVALID_PARAMS', /params\.task_id: found 5/],
       ['cancelTask', { task_id: 't-1', why: 'x' }, 'INVALID_PARAMS', /params\.why/],
       ['cancelTask', { task_id: 't-unknown' }, 'NOT_FOUND', /t-unknown/],
-      ['pauseTask', { task_id: 't-1' }, 'UNKNOWN_METHOD', /pauseTask" is not built in this version/],
+      ['pauseTask', {}, 'INVALID_PARAMS', /params\.task_id: found nothing/],
+      ['resumeTask', { task_id: 't-unknown' }, 'NOT_FOUND', /t-unknown/],
       ['amendWorkflow', {}, 'UNKNOWN_METHOD', /not built/],
       ['explode', {}, 'UNKNOWN_METHOD', /no control; allowed are cancelTask/],
       ['toString', {}, 'UNKNOWN_METHOD', /no control/],

@@ -25,6 +25,7 @@ function clean(robot: Robot, more: Partial<CleanRequest> = {}) {
     maxTimeMs: 600_000,
     untilGrade: null,
     areaId: '3',
+    fence: 1,
     ...more,
   };
   operations(robot)

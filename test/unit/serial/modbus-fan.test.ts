@@ -165,7 +165,7 @@ describe('the fan', () => {
 
   it('turns at the percentage asked for, once it has confirmed it', async () => {
     const { fan, peer, advance } = await connect();
-    expect(await outcome(fan.setSpeed(60), advance, 50)).toBe('ok');
+    expect(await outcome(fan.setSpeed(60, 1), advance, 50)).toBe('ok');
     expect(peer.setPoint).toBe(600);
     const reading = fan.read();
     await advance(100);
@@ -175,7 +175,7 @@ describe('the fan', () => {
   it('can be one that takes only "write multiple registers"', async () => {
     const { fan, peer, advance, take } = await connect({ writeWith: 'multiple' });
     take();
-    expect(await outcome(fan.setSpeed(25), advance, 50)).toBe('ok');
+    expect(await outcome(fan.setSpeed(25, 1), advance, 50)).toBe('ok');
     expect(take()[0]).toBe(toHex(adu('10 00 01 00 01 02 00 FA', 7)));
     expect(peer.setPoint).toBe(250);
   });
@@ -184,7 +184,7 @@ describe('the fan', () => {
     const { fan, take } = await connect();
     take();
     for (const percent of [-1, 101, Number.NaN]) {
-      await expect(fan.setSpeed(percent)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+      await expect(fan.setSpeed(percent, 1)).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
     }
     expect(take()).toEqual([]);
   });
@@ -192,15 +192,15 @@ describe('the fan', () => {
   it('mends a damaged answer by asking again', async () => {
     const { fan, peer, advance } = await connect();
     peer.corrupt = 2;
-    expect(await outcome(fan.setSpeed(30), advance)).toBe('ok');
+    expect(await outcome(fan.setSpeed(30, 1), advance)).toBe('ok');
     expect(fan.counters().crc_errors).toBe(2);
   });
 
   it('fails with HARDWARE_FAULT when it does not answer, and is told to stop when it is back', async () => {
     const { fan, peer, advance } = await connect();
-    await outcome(fan.setSpeed(80), advance, 50);
+    await outcome(fan.setSpeed(80, 1), advance, 50);
     peer.silent = true;
-    expect(await outcome(fan.setSpeed(40), advance)).toMatchObject({
+    expect(await outcome(fan.setSpeed(40, 1), advance)).toMatchObject({
       reason: 'HARDWARE_FAULT',
       message: 'fan set-point: no answer in 300 ms',
     });
@@ -214,7 +214,7 @@ describe('the fan', () => {
     const { fan, peer, advance } = await connect();
     peer.exception = 3;
     const before = fan.counters().exception_errors ?? 0;
-    expect(await outcome(fan.setSpeed(10), advance, 100)).toMatchObject({
+    expect(await outcome(fan.setSpeed(10, 1), advance, 100)).toMatchObject({
       reason: 'HARDWARE_FAULT',
       message: 'fan set-point: refused: value not allowed (exception 3)',
     });
@@ -223,7 +223,7 @@ describe('the fan', () => {
 
   it('has its set-point written again while it runs, for fans that stop without', async () => {
     const { fan, advance } = await connect({ keepAliveMs: 3000 });
-    await outcome(fan.setSpeed(50), advance, 50);
+    await outcome(fan.setSpeed(50, 1), advance, 50);
     await advance(10_000);
     expect(fan.counters().keep_alives).toBe(3);
     await outcome(fan.setSpeed(0), advance, 50);
@@ -233,7 +233,7 @@ describe('the fan', () => {
 
   it('gets its set-point back after it lost it', async () => {
     const { fan, peer, advance } = await connect();
-    await outcome(fan.setSpeed(50), advance, 50);
+    await outcome(fan.setSpeed(50, 1), advance, 50);
     peer.setPoint = 0;
     await advance(1100);
     expect(peer.setPoint).toBe(500);
@@ -249,7 +249,7 @@ describe('the fan', () => {
 
   it('fails at once while unplugged, and gets the speed that stands when it is plugged in', async () => {
     const { fan, peer, advance, device } = await connect();
-    await outcome(fan.setSpeed(50), advance, 50);
+    await outcome(fan.setSpeed(50, 1), advance, 50);
     device.unplug();
     expect(fan.connected).toBe(false);
     peer.setPoint = 0;
@@ -267,7 +267,7 @@ describe('the fan', () => {
   it('answers many at once in order, and refuses more than it can queue', async () => {
     const { fan, peer, advance } = await connect();
     const results = Array.from({ length: 20 }, (_, i) =>
-      fan.setSpeed(i).then(
+      fan.setSpeed(i, 1).then(
         () => 'ok',
         (error: { message: string }) => error.message,
       ),
@@ -281,7 +281,7 @@ describe('the fan', () => {
 
   it('does not take a late answer for the next one', async () => {
     const { fan, peer, advance, device, take } = await connect({ retries: 0 });
-    await outcome(fan.setSpeed(50), advance, 50);
+    await outcome(fan.setSpeed(50, 1), advance, 50);
     peer.silent = true;
     const first = outcome(fan.read(), advance, 310);
     await first;

@@ -156,7 +156,7 @@ describe('the Modbus fan driver', () => {
     const { registers, unitId } = DEFAULT_FAN_OPTIONS;
     const fan = r.started(new ModbusFan({ ...r.options('fan'), registers, unitId }));
     await r.pass(600);
-    const set = fan.setSpeed(60);
+    const set = fan.setSpeed(60, 1);
     await r.pass(600);
     await set;
     expect(r.world.fan.setPointPercent).toBe(60);

@@ -97,6 +97,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     return defineMethod(spec);
   };
 
+  const elsewhere = { area: '1' };
   const completion = (
     name: string,
     at: number,
@@ -139,6 +140,21 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
           throw new Refusal('UNKNOWN_TARGET', 'to: found "nowhere"; there is no such room', 'to');
       },
     }),
+    // Can be paused, and carries over how often it was.
+    method('drive', {
+      resources: exclusive('motion'),
+      idempotent: true,
+      pause: { carry: ({ carried }) => ({ pauses: Number(carried?.pauses ?? 0) + 1 }) },
+    }),
+    // Can be paused, and goes on only where it was.
+    method('dwell', {
+      resources: exclusive('fan'),
+      idempotent: true,
+      pause: {
+        carry: () => ({ area: elsewhere.area }),
+        outdated: ({ carried }) => (carried?.area === elsewhere.area ? null : 'the robot is elsewhere'),
+      },
+    }),
     method('rotate', { resources: exclusive('motion') }),
     method('purify', {
       resources: exclusive('fan'),
@@ -155,6 +171,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     method('set', { cancel: null, idempotent: true }),
     method('stop purify', { cancel: null }),
     method('stop move', { cancel: null }),
+    method('stop drive', { cancel: null }),
     method('note', { cancel: null }),
   ];
 
@@ -169,6 +186,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     hasRoom: () => outbox.hasRoom(),
   };
 
+  const told: TaskEvent[] = [];
   let context: object = {};
   const tasks = createTaskManager({
     store,
@@ -187,6 +205,9 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     emergencyCut: (reason) => cuts.push(reason),
     ...(options.taskLimits === undefined ? {} : { limits: options.taskLimits }),
   });
+  tasks.onEvent((event) => {
+    if (event.event === 'PROGRESS') told.push(event);
+  });
   if (options.recover !== false) {
     tasks.recover();
     timers.start();
@@ -200,6 +221,12 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     logged,
     blocked,
     done,
+    /** Where the robot is, for `dwell`. */
+    setArea(area: string) {
+      elsewhere.area = area;
+    },
+    /** What PROGRESS said of a task, newest last, as far as it still waits to be sent or was published. */
+    told,
     quiet: () => quiet(store),
     setContext(next: object) {
       context = next;
