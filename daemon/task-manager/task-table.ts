@@ -177,6 +177,12 @@ function toJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
+/** Fields that came later stand for what they would have been when the row was written. */
+function requestFromDb(json: string): TaskRequest {
+  const request = JSON.parse(json);
+  return { origin: request.source, undoes: null, decision: null, ...request };
+}
+
 function fromDb(row: DbRow): TaskRow {
   return {
     n: row.n,
@@ -185,7 +191,7 @@ function fromDb(row: DbRow): TaskRow {
     attempt: row.attempt,
     stopping: row.stopping === null ? null : JSON.parse(row.stopping),
     pause: row.pause === null ? null : JSON.parse(row.pause),
-    request: JSON.parse(row.request),
+    request: requestFromDb(row.request),
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
