@@ -113,6 +113,13 @@ const cloudSchema = z.strictObject({
   command_key_file: z.string().nullable().default(null),
   /** Largest packet the broker takes where it does not say so itself, bytes; AWS IoT Core: 131072. */
   max_packet_bytes: z.int().min(1024).nullable().default(null),
+  /**
+   * Events that waited longer than 2 s are sent at most so fast, rows per second, for a link that is metered or shared;
+   * null: as fast as the broker takes them. Answers, and events of the moment, are not held back by it.
+   */
+  replay_rate_per_s: z.int().min(1).max(1_000_000).nullable().default(null),
+  /** So many of them may go at once after a pause; of no effect without a rate. */
+  replay_burst: z.int().min(1).max(10_000).default(200),
 });
 
 /** As it stands in a Host header, without its port. */

@@ -1,24 +1,25 @@
 /**
- * Drains the outbox: rows leave in order, many under way at once, and each is removed only after its PUBACK. After
- * a lost connection it goes back to the oldest row without one, so that first arrivals stay in order and later ones
- * are repeats.
+ * Drains the outbox: many rows under way at once, and each is removed only after its PUBACK. Each lane leaves in order;
+ * after a lost connection it goes back to its oldest row without one, so that first arrivals stay in order and later
+ * ones are repeats. What is live, an answer or the state of now, does not wait behind a backlog of events.
  */
-import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
+import type { Clock } from '../../config/contracts/clock.js';
 import type { Log } from '../../config/contracts/log.js';
-import type { OutboxReader, OutboxRow } from '../store/outbox-types.js';
+import type { OutboxFlow, OutboxLane, OutboxReader, OutboxRow } from '../store/outbox-types.js';
+import { FlowMeter } from './flow-meter.js';
+import { LaneFeed } from './lane-feed.js';
+import { ReplayPace, TokenBucket } from './replay-pace.js';
 import { StallWatch } from './stall-watch.js';
 import { SuspectRow } from './suspect-row.js';
+import { Turns } from './turns.js';
 import type { CloudLink, CloudOptions, DownCause } from './types.js';
 
-/** Rows read from the store at a time. */
-const PAGE = 256;
-/** Wait before a refused row is tried again; doubled with each try. */
-const RETRY_MS = 200;
-const RETRY_MAX_MS = 30_000;
 /** How long to wait for the commit that puts a tombstone in the place of a dead letter. */
 const TOMBSTONE_WAIT_MS = 20;
 /** Fixed header, topic length and packet id of a PUBLISH, and room for MQTT 5 properties. */
-const PACKET_OVERHEAD = 16;
+const PACKET_OVERHEAD = 24;
+/** Telemetry says how things stand: older than this, robot time, it is of no use to anybody. */
+const TELEMETRY_EXPIRY_MS = 600_000;
 /** MQTT 5 §3.4.2.1: 0x97 is about the moment, not about the row. */
 const QUOTA_EXCEEDED = 0x97;
 /** Reasons that another try soon will not change: not authorised, topic invalid, too large, payload invalid. */
@@ -26,9 +27,14 @@ const SETTLED_CODES: readonly number[] = [0x87, 0x90, 0x95, 0x99];
 
 interface Deps {
   clock: Clock;
+  /** The time the network lives in: how fast the broker answers. */
+  networkClock: Clock;
   outbox: OutboxReader;
   link: CloudLink & { noteError(text: string): void };
-  options: Pick<CloudOptions, 'deviceId' | 'window' | 'ackTimeoutMs' | 'maxPacketBytes' | 'maxTries'>;
+  options: Pick<
+    CloudOptions,
+    'deviceId' | 'window' | 'ackTimeoutMs' | 'maxPacketBytes' | 'maxTries' | 'replay'
+  >;
   log: Log;
 }
 
@@ -36,22 +42,15 @@ export class OutboxPublisher {
   readonly #deps: Deps;
   readonly #watch: StallWatch;
   readonly #suspect: SuspectRow;
-  /** Rows on their way by id; in ascending order unless a tombstone is among them. */
-  readonly #flights = new Map<number, OutboxRow>();
-  /** Refused rows by id; while there is one, only the first of them is tried. */
-  #refused: OutboxRow[] = [];
-  #retryDelay = RETRY_MS;
-  /** While set, nothing is sent: a refused row waits for its next try, or a tombstone for its commit. */
-  #pause: CancelTimer | null = null;
-  #page: OutboxRow[] = [];
-  /** Every row up to this id was sent on this connection, or left. */
-  #cursor = 0;
-  /** Rows up to this id may have been sent on an earlier connection. */
-  #sentBefore = 0;
-  /** The store had nothing more at the last look. */
-  #drained = false;
+  readonly #feeds: Record<OutboxLane, LaneFeed>;
+  readonly #turns: Turns;
+  readonly #pace: ReplayPace;
+  readonly #bucket: TokenBucket;
+  readonly #sentPerS: FlowMeter;
+  readonly #ackedPerS: FlowMeter;
   /** Distinguishes answers of this connection from those of earlier ones. */
   #connection = 0;
+  #pumping = false;
   readonly #unsubscribe: (() => void)[];
   readonly #ackListeners = new Set<(row: OutboxRow) => void>();
   readonly #counters = {
@@ -61,28 +60,39 @@ export class OutboxPublisher {
     outbox_refused_total: 0,
     outbox_dead_lettered_total: 0,
     outbox_ack_timeouts_total: 0,
+    outbox_expired_telemetry_total: 0,
   };
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#watch = new StallWatch(deps.clock, deps.options.ackTimeoutMs, () => this.#stalled());
-    this.#suspect = new SuspectRow(deps.clock, () => this.#pump());
+    const { clock, networkClock, outbox, options, link } = deps;
+    const pump = () => this.#pump();
+    const feed = (lane: OutboxLane) => new LaneFeed(lane, outbox, clock, pump);
+    this.#feeds = { ordered: feed('ordered'), response: feed('response'), telemetry: feed('telemetry') };
+    this.#turns = new Turns(clock);
+    this.#pace = new ReplayPace(networkClock);
+    this.#bucket = new TokenBucket(networkClock, options.replay, pump);
+    this.#sentPerS = new FlowMeter(networkClock);
+    this.#ackedPerS = new FlowMeter(networkClock);
+    this.#watch = new StallWatch(clock, options.ackTimeoutMs, () => this.#stalled());
+    this.#suspect = new SuspectRow(clock, pump);
     this.#unsubscribe = [
-      deps.link.onUp(() => this.#up()),
-      deps.link.onDown((cause) => this.#down(cause)),
-      deps.outbox.onAppended(() => this.#appended()),
+      link.onUp(() => this.#up()),
+      link.onDown((cause) => this.#down(cause)),
+      outbox.onAppended(() => this.#appended()),
     ];
-    if (deps.link.up) this.#up();
+    outbox.reportFlow(() => this.flow());
+    if (link.up) this.#up();
   }
 
   /** Stops sending for good; rows on their way stay in the outbox. */
   dispose(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#connection += 1;
-    this.#flights.clear();
+    for (const feed of this.#lanes()) feed.disconnected();
     this.#watch.dispose();
     this.#suspect.dispose();
-    this.#resume();
+    this.#bucket.dispose();
   }
 
   onAcknowledged(listener: (row: OutboxRow) => void): () => void {
@@ -92,38 +102,47 @@ export class OutboxPublisher {
 
   /** Rows sent and not yet acknowledged. */
   inFlight(): number {
-    return this.#flights.size;
+    const { ordered, response, telemetry } = this.#feeds;
+    return ordered.flights.size + response.flights.size + telemetry.flights.size;
+  }
+
+  flow(): OutboxFlow {
+    return {
+      inFlight: this.inFlight(),
+      publishPerS: this.#sentPerS.perS(),
+      ackPerS: this.#ackedPerS.perS(),
+    };
   }
 
   /** As `inFlight`, but 0 once the broker has been silent for so long that waiting for it makes no sense. */
   busy(): number {
-    return this.#watch.hopeful ? this.#flights.size : 0;
+    return this.#watch.hopeful ? this.inFlight() : 0;
   }
 
   counters(): Record<string, number> {
-    return { ...this.#counters, outbox_in_flight: this.#flights.size };
+    return { ...this.#counters, outbox_in_flight: this.inFlight() };
+  }
+
+  #lanes(): LaneFeed[] {
+    return Object.values(this.#feeds);
   }
 
   #up(): void {
     this.#connection += 1;
-    this.#drained = false;
+    for (const feed of this.#lanes()) feed.appended();
     this.#suspect.connected();
     this.#pump();
   }
 
   #down(cause: DownCause): void {
     this.#connection += 1;
-    const oldest = Math.min(...this.#flights.keys());
-    const refused = this.#refused[0]?.id ?? Number.POSITIVE_INFINITY;
-    const blamed = this.#suspect.disconnected(cause, this.#flights);
-    for (const id of this.#flights.keys()) this.#sentBefore = Math.max(this.#sentBefore, id);
-    this.#cursor = Math.min(this.#cursor, oldest - 1, refused - 1);
-    this.#flights.clear();
-    this.#refused = [];
-    this.#page = [];
-    this.#drained = false;
+    const blamed = this.#suspect.disconnected(
+      cause,
+      this.#lanes().map((feed) => feed.flights),
+    );
+    for (const feed of this.#lanes()) feed.disconnected();
+    this.#pace.disconnected();
     this.#watch.stop();
-    this.#resume();
     if (blamed !== null) this.#judgeBlamed(blamed, cause);
   }
 
@@ -137,56 +156,75 @@ export class OutboxPublisher {
   }
 
   #appended(): void {
-    this.#drained = false;
+    for (const feed of this.#lanes()) feed.appended();
     this.#pump();
   }
 
+  /** Sends what may be sent now. What happens meanwhile that asks for another round is in this one. */
   #pump(): void {
-    if (!this.#deps.link.up || this.#pause !== null) return;
-    if (this.#refused.length > 0) {
-      this.#retryRefused();
-      return;
-    }
-    const window = this.#suspect.window(this.#windowOfLink());
-    while (this.#flights.size < window) {
-      const row = this.#next();
-      if (row === undefined) return;
-      const tooLarge = this.#tooLarge(row);
-      if (tooLarge === null) this.#send(row);
-      else if (this.#flights.size > 0) {
-        // Rows before it first: a tombstone takes its place in the order.
-        this.#page.unshift(row);
-        return;
-      } else {
-        this.#deps.outbox.countAttempt(row.id);
-        this.#bury(row, tooLarge);
-        return;
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#deps.link.up && this.inFlight() < this.#suspect.window(this.#windowOfLink())) {
+        const row = this.#next();
+        if (row === null) return;
+        this.#takeOut(row);
       }
+    } finally {
+      this.#pumping = false;
     }
   }
 
-  #next(): OutboxRow | undefined {
-    if (this.#page.length === 0 && !this.#drained) {
-      const rows = this.#deps.outbox.peek(this.#cursor, PAGE);
-      this.#drained = rows.length < PAGE;
-      this.#page = rows.filter((row) => !this.#flights.has(row.id));
-    }
-    return this.#page.shift();
+  #next(): OutboxRow | null {
+    const { ordered, response, telemetry } = this.#feeds;
+    const mayReplay = ordered.flights.size < this.#pace.window(this.#windowOfLink());
+    const row = this.#turns.choose({
+      response: this.#fit(response),
+      ordered: mayReplay ? this.#fit(ordered) : undefined,
+      telemetry: this.#fit(telemetry),
+      mayReplay: () => this.#bucket.ready,
+    });
+    if (row === null) for (const feed of this.#lanes()) if (feed.empty) this.#suspect.emptied(feed.lane);
+    return row;
+  }
+
+  /** The lane's next row; one that is too large waits for those before it, as a tombstone takes its place. */
+  #fit(feed: LaneFeed): OutboxRow | undefined {
+    const row = feed.head();
+    return row !== undefined && feed.flights.size > 0 && this.#tooLarge(row) !== null ? undefined : row;
+  }
+
+  #takeOut(row: OutboxRow): void {
+    const tooLarge = this.#tooLarge(row);
+    if (tooLarge !== null) {
+      this.#deps.outbox.countAttempt(row.id);
+      this.#bury(row, tooLarge);
+    } else if (row.lane === 'telemetry' && this.#leftOf(row) <= 0) {
+      this.#counters.outbox_expired_telemetry_total += 1;
+      this.#feeds.telemetry.skip(row);
+      this.#deps.outbox.expired(row.id);
+    } else this.#send(row);
   }
 
   #send(row: OutboxRow): void {
     const connection = this.#connection;
-    const dup = row.id <= this.#sentBefore;
-    this.#cursor = Math.max(this.#cursor, row.id);
-    this.#flights.set(row.id, row);
+    const feed = this.#feeds[row.lane];
+    const dup = feed.sent(row);
+    if (row.lane === 'ordered') {
+      this.#pace.sent(row.id);
+      if (this.#turns.isOld(row)) this.#bucket.take();
+    }
     this.#watch.start();
+    this.#sentPerS.count();
     this.#counters.outbox_published_total += 1;
     if (dup) this.#counters.outbox_resent_total += 1;
-    this.#deps.link.publish(row.topic, row.payload, { dup }, (outcome) => {
+    // Events and answers are never given up; how things stood a while ago may be.
+    const expiryS = row.lane === 'telemetry' ? Math.ceil(this.#leftOf(row) / 1000) : null;
+    this.#deps.link.publish(row.topic, row.payload, { dup, expiryS }, (outcome) => {
       if (connection !== this.#connection) return;
-      this.#flights.delete(row.id);
+      feed.flights.delete(row.id);
       this.#watch.progress();
-      if (this.#flights.size === 0) this.#watch.stop();
+      if (this.inFlight() === 0) this.#watch.stop();
       if (outcome.kind === 'acknowledged') this.#acknowledged(row);
       else this.#refusedBy(row, outcome.code, outcome.reason);
     });
@@ -194,11 +232,10 @@ export class OutboxPublisher {
 
   #acknowledged(row: OutboxRow): void {
     this.#counters.outbox_acknowledged_total += 1;
-    this.#suspect.acknowledged(row.id);
-    if (this.#refused[0]?.id === row.id) {
-      this.#refused.shift();
-      this.#retryDelay = RETRY_MS;
-    }
+    this.#ackedPerS.count();
+    if (row.lane === 'ordered') this.#pace.acknowledged(row.id, this.#windowOfLink());
+    this.#suspect.acknowledged(row);
+    this.#feeds[row.lane].acknowledged(row);
     this.#deps.outbox.acknowledged(row.id);
     for (const listener of this.#ackListeners) listener(row);
     this.#pump();
@@ -206,25 +243,14 @@ export class OutboxPublisher {
 
   #refusedBy(row: OutboxRow, code: number, reason: string): void {
     this.#counters.outbox_refused_total += 1;
-    if (this.#refused[0]?.id !== row.id) {
-      this.#refused.push(row);
-      this.#refused.sort((a, b) => a.id - b.id);
-    }
+    const feed = this.#feeds[row.lane];
+    feed.refused(row);
     const counted = code !== QUOTA_EXCEEDED;
     const tries = counted ? this.#deps.outbox.countAttempt(row.id) : 0;
     if (counted && tries >= this.#deps.options.maxTries) {
       this.#bury(row, `${reason} (reason 0x${code.toString(16)}), ${tries} tries`);
-    } else if (SETTLED_CODES.includes(code)) this.#pump();
-    else {
-      this.#pauseFor(this.#retryDelay);
-      this.#retryDelay = Math.min(RETRY_MAX_MS, this.#retryDelay * 2);
-    }
-  }
-
-  /** One refused row at a time, and nothing else meanwhile: rows behind it must not overtake it further. */
-  #retryRefused(): void {
-    const row = this.#refused[0];
-    if (row !== undefined && this.#flights.size === 0) this.#send(row);
+    } else if (!SETTLED_CODES.includes(code)) feed.backOff();
+    this.#pump();
   }
 
   #bury(row: OutboxRow, reason: string): void {
@@ -234,33 +260,20 @@ export class OutboxPublisher {
       { id: row.id, topic: row.topic, seq: row.seq, reason },
       'moved a row to the dead letters',
     );
-    this.#retryDelay = RETRY_MS;
-    // Other refused rows are read again, in order, behind the tombstone.
-    const first = Math.min(row.id, this.#refused[0]?.id ?? row.id);
-    this.#refused = [];
-    this.#cursor = Math.min(this.#cursor, first - 1);
-    this.#page = [];
-    this.#drained = false;
-    this.#pauseFor(TOMBSTONE_WAIT_MS);
+    const feed = this.#feeds[row.lane];
+    feed.buried(row);
+    feed.pauseFor(TOMBSTONE_WAIT_MS);
     const unsubscribe = this.#deps.outbox.onAppended(() => {
       unsubscribe();
-      this.#resume();
+      feed.resume();
       this.#pump();
     });
     this.#deps.outbox.deadLetter(row.id, reason);
   }
 
-  #pauseFor(ms: number): void {
-    this.#pause?.();
-    this.#pause = this.#deps.clock.after(ms, () => {
-      this.#pause = null;
-      this.#pump();
-    });
-  }
-
-  #resume(): void {
-    this.#pause?.();
-    this.#pause = null;
+  /** How long telemetry is still of use, ms. */
+  #leftOf(row: OutboxRow): number {
+    return TELEMETRY_EXPIRY_MS - (this.#deps.clock.now() - row.createdAt);
   }
 
   #windowOfLink(): number {
@@ -281,7 +294,7 @@ export class OutboxPublisher {
   #stalled(): void {
     this.#counters.outbox_ack_timeouts_total += 1;
     this.#deps.link.drop(
-      `no PUBACK for ${this.#deps.options.ackTimeoutMs} ms with ${this.#flights.size} waiting`,
+      `no PUBACK for ${this.#deps.options.ackTimeoutMs} ms with ${this.inFlight()} waiting`,
     );
   }
 }

@@ -138,7 +138,7 @@ export class MqttSession implements CloudLink {
   publish(
     topic: string,
     payload: string,
-    options: { dup: boolean },
+    options: { dup: boolean; expiryS: number | null },
     done: (outcome: PublishOutcome) => void,
   ): void {
     const attempt = this.#attempt;
@@ -147,7 +147,7 @@ export class MqttSession implements CloudLink {
     attempt.client.publish(
       `${this.#root}/${topic}`,
       payload,
-      { qos: 1, dup: options.dup, retain: false },
+      { qos: 1, dup: options.dup, retain: false, ...this.#expiry(options.expiryS) },
       (error) => {
         if (this.#attempt !== attempt) return;
         this.#activity += 1;
@@ -158,6 +158,11 @@ export class MqttSession implements CloudLink {
         done(outcome);
       },
     );
+  }
+
+  #expiry(seconds: number | null): { properties?: { messageExpiryInterval: number } } {
+    if (seconds === null || this.#deps.options.protocol !== '5') return {};
+    return { properties: { messageExpiryInterval: Math.max(1, seconds) } };
   }
 
   drop(reason: string): void {

@@ -1,26 +1,31 @@
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
-import type { OutboxRow } from '../store/outbox-types.js';
+import type { OutboxLane, OutboxRow } from '../store/outbox-types.js';
 import type { DownCause } from './types.js';
 
-/** Connections in a row that ended without one PUBACK, with the same row at the head, before it is suspected. */
+/** Connections in a row that ended with the same row at the head of its lane, before it is suspected. */
 const SUSPICION = 3;
 /** A connection that stayed up this long with nothing sent is not what is broken. */
 const QUIET_MS = 3000;
+
+/** The oldest row of a lane that was without PUBACK when a connection ended, and how often in a row it was that one. */
+interface Head {
+  id: number;
+  fruitless: number;
+}
 
 /**
  * Finds a row that the broker refuses by closing the connection (MQTT 3.1.1 knows no other way; AWS IoT Core does it
  * to packets over 128 KiB). After some fruitless connections rows are sent one at a time, each only after the
  * connection has proved quiet and sound: a peer that then closes on the one row under way has refused that row. A
- * network that flaps by itself is not mistaken for it.
+ * network that flaps by itself is not mistaken for it. Lanes are judged apart: answers that get through do not clear
+ * an event that never does.
  */
 export class SuspectRow {
   readonly #clock: Clock;
   readonly #ready: () => void;
-  #head: number | null = null;
-  #fruitless = 0;
-  #acked = false;
-  /** Rows up to this id are sent one at a time; null: no suspicion. */
-  #probeUpTo: number | null = null;
+  readonly #heads = new Map<OutboxLane, Head>();
+  /** Up to these ids rows are sent one at a time; empty: no suspicion. */
+  readonly #probes = new Map<OutboxLane, number>();
   #quiet = false;
   #timer: CancelTimer | null = null;
 
@@ -37,15 +42,14 @@ export class SuspectRow {
 
   /** How many rows may be under way. */
   window(usual: number): number {
-    if (this.#probeUpTo === null) return usual;
+    if (this.#probes.size === 0) return usual;
     return this.#quiet ? 1 : 0;
   }
 
   connected(): void {
-    this.#acked = false;
     this.#quiet = false;
     this.dispose();
-    if (this.#probeUpTo === null) return;
+    if (this.#probes.size === 0) return;
     this.#timer = this.#clock.after(QUIET_MS, () => {
       this.#timer = null;
       this.#quiet = true;
@@ -53,27 +57,44 @@ export class SuspectRow {
     });
   }
 
-  acknowledged(id: number): void {
-    this.#acked = true;
-    this.#fruitless = 0;
-    if (this.#probeUpTo !== null && id >= this.#probeUpTo) this.#probeUpTo = null;
+  acknowledged({ lane, id }: OutboxRow): void {
+    this.#heads.delete(lane);
+    const upTo = this.#probes.get(lane);
+    if (upTo !== undefined && id >= upTo) this.#probes.delete(lane);
   }
 
-  /** `flights`: rows without PUBACK, by id. Returns the row at fault, when that is proven. */
-  disconnected(cause: DownCause, flights: ReadonlyMap<number, OutboxRow>): OutboxRow | null {
+  /** Nothing of this lane is left: what was suspected in it has gone by itself. */
+  emptied(lane: OutboxLane): void {
+    this.#probes.delete(lane);
+  }
+
+  /** `flights`: rows without PUBACK of each lane, by id. Returns the row at fault, when that is proven. */
+  disconnected(cause: DownCause, flights: readonly ReadonlyMap<number, OutboxRow>[]): OutboxRow | null {
     this.dispose();
-    if (this.#probeUpTo !== null && !this.#quiet) {
+    if (this.#probes.size > 0 && !this.#quiet) {
       // It ended with nothing sent: the network itself is what fails, and waiting for quiet would stop everything.
-      this.#probeUpTo = null;
-      this.#fruitless = 0;
+      this.#probes.clear();
+      this.#heads.clear();
     }
-    const head = flights.get(Math.min(...flights.keys()));
-    if (head === undefined || cause.by !== 'peer') return null;
-    if (this.#probeUpTo !== null && this.#quiet && flights.size === 1) return head;
-    if (this.#acked || head.id !== this.#head) this.#fruitless = 0;
-    this.#head = head.id;
-    this.#fruitless += 1;
-    if (this.#fruitless >= SUSPICION) this.#probeUpTo = Math.max(...flights.keys());
+    if (cause.by !== 'peer') return null;
+    const proven = this.#probes.size > 0 && this.#quiet && sum(flights) === 1;
+    for (const lane of flights) {
+      const head = lane.get(Math.min(...lane.keys()));
+      if (head === undefined) continue;
+      if (proven) return head;
+      this.#fruitless(head, Math.max(...lane.keys()));
+    }
     return null;
   }
+
+  #fruitless(row: OutboxRow, last: number): void {
+    const known = this.#heads.get(row.lane);
+    const fruitless = known?.id === row.id ? known.fruitless + 1 : 1;
+    this.#heads.set(row.lane, { id: row.id, fruitless });
+    if (fruitless >= SUSPICION) this.#probes.set(row.lane, last);
+  }
+}
+
+function sum(flights: readonly ReadonlyMap<number, OutboxRow>[]): number {
+  return flights.reduce((total, lane) => total + lane.size, 0);
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { ConnectionFacts } from '../runtime.js';
 import type { OutboxReader, OutboxRow } from '../store/outbox-types.js';
+import type { ReplayRate } from './replay-pace.js';
 
 /** Where the broker is and how patient the session is. Milliseconds unless a name says otherwise. */
 export interface CloudOptions {
@@ -31,6 +32,8 @@ export interface CloudOptions {
   maxPacketBytes: number | null;
   /** Tries of a row that the broker refuses before it goes to the dead letters. */
   maxTries: number;
+  /** For events that waited longer than 2 s. */
+  replay: ReplayRate;
 }
 
 /** The three facts of a connection, each with the time it last changed (robot time, epoch ms). */
@@ -61,13 +64,14 @@ export interface CloudLink {
   readonly up: boolean;
   readonly limits: LinkLimits;
   /**
-   * QoS 1; only while `up`. `topic` is below the device's root. `done` is called at most once; not at all when the
-   * connection ends first, see `onDown`.
+   * QoS 1; only while `up`. `topic` is below the device's root. `expiryS`: how long the broker may keep it for those
+   * who are away (MQTT 5), null: as long as it likes. `done` is called at most once; not at all when the connection
+   * ends first, see `onDown`.
    */
   publish(
     topic: string,
     payload: string,
-    options: { dup: boolean },
+    options: { dup: boolean; expiryS: number | null },
     done: (outcome: PublishOutcome) => void,
   ): void;
   /** Ends this connection; the session reconnects with back-off. */

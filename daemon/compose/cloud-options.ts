@@ -29,6 +29,7 @@ export function cloudOptionsOf({ config, secrets }: LoadedConfig, url: string): 
     window: 200,
     maxPacketBytes: cloud.max_packet_bytes,
     maxTries: 5,
+    replay: { perS: cloud.replay_rate_per_s, burst: cloud.replay_burst },
   };
 }
 

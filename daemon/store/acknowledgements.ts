@@ -32,6 +32,11 @@ export class Acknowledgements {
     this.#ahead = new Set(sql.ackedAhead.all(state.ackedSeq));
   }
 
+  /** Ordered rows that were acknowledged before one of their predecessors. */
+  get ahead(): number {
+    return this.#ahead.size;
+  }
+
   get any(): boolean {
     return this.#waiting.length > 0;
   }

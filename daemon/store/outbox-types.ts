@@ -55,6 +55,20 @@ export interface OutboxStats {
   droppedTelemetryTotal: number;
   nextSeq: number;
   storeEpoch: string;
+  /** Of `depth`, per lane. */
+  lanes: Record<OutboxLane, number>;
+  /** False while new work is refused, so that the end of accepted work still fits. */
+  accepting: boolean;
+  /** How the publishing goes; null while nobody publishes. */
+  flow: OutboxFlow | null;
+}
+
+/** What the publisher says of itself. Rates are rows per second over the last seconds. */
+export interface OutboxFlow {
+  /** Sent and not acknowledged yet. */
+  inFlight: number;
+  publishPerS: number;
+  ackPerS: number;
 }
 
 export interface DeadLetter {
@@ -68,8 +82,11 @@ export interface DeadLetter {
 }
 
 export interface OutboxReader {
-  /** The next unsent rows after `afterId`, committed ones only, oldest first. */
-  peek(afterId: number, limit: number): OutboxRow[];
+  /**
+   * The next unsent rows after `afterId`, committed ones only, oldest first: of one lane, or of all in the order of
+   * their ids.
+   */
+  peek(afterId: number, limit: number, lane?: OutboxLane): OutboxRow[];
   /** PUBACK arrived: the row leaves. Cheap to call for many rows in one tick. */
   acknowledged(id: number): void;
   /** A try failed for a reason of this row's own (not of the connection). Returns the number of tries. */
@@ -79,6 +96,10 @@ export interface OutboxReader {
    * that `peek(id - 1, 1)` gives the tombstone after the commit (`onAppended` is called).
    */
   deadLetter(id: number, reason: string): void;
+  /** Telemetry that came too late to be of use: it leaves unsent, and is counted as dropped. */
+  expired(id: number): void;
+  /** The publisher says where to ask how it goes; shown in `stats`. */
+  reportFlow(flow: () => OutboxFlow): void;
   /** Called (once per commit) after rows were committed. */
   onAppended(listener: () => void): () => void;
   stats(): OutboxStats;

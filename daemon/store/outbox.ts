@@ -4,6 +4,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import { Acknowledgements } from './acknowledgements.js';
 import { DeadLetters } from './dead-letters.js';
+import { OutboxLanes, sizeOf } from './outbox-lanes.js';
 import {
   DEFAULT_OUTBOX_LIMITS,
   hasRoom,
@@ -22,15 +23,16 @@ import {
 import type {
   DeadLetter,
   LaneStamp,
+  OutboxFlow,
+  OutboxLane,
   OutboxReader,
   OutboxRow,
   OutboxStats,
   OutboxWriter,
 } from './outbox-types.js';
-import { RowsAtHand } from './rows-at-hand.js';
 import type { Store } from './store.js';
 import { StoreError } from './store-error.js';
-import { StoredRows } from './stored-rows.js';
+import type { StoredRows } from './stored-rows.js';
 
 export interface OutboxDeps {
   store: Store;
@@ -41,8 +43,6 @@ export interface OutboxDeps {
   limits?: Partial<OutboxLimits>;
 }
 
-/** A row's own columns and its place in the indexes, roughly; counted on top of its payload. */
-const ROW_OVERHEAD_BYTES = 100;
 /** History is cut in pieces, so that no single commit pays for all of it. */
 const TRIM_ROWS = 2_000;
 const TRIM_SLACK = 256;
@@ -56,10 +56,9 @@ export class Outbox implements OutboxWriter, OutboxReader {
   readonly #dead: DeadLetters;
   readonly #state: OutboxState;
   readonly #acks: Acknowledgements;
-  readonly #atHand = new RowsAtHand();
+  readonly #lanes: OutboxLanes;
   readonly #listeners = new Set<() => void>();
-  #dirty = false;
-  #appended = false;
+  #flow: (() => OutboxFlow) | null = null;
   #compacted = 0;
   /** Rows behind these are of the running transaction. */
   #committedId: number;
@@ -74,8 +73,9 @@ export class Outbox implements OutboxWriter, OutboxReader {
     this.#limits = { ...DEFAULT_OUTBOX_LIMITS, ...deps.limits };
     const { db } = deps.store;
     this.#sql = prepareOutbox(db);
-    this.#stored = new StoredRows(this.#sql);
     this.#state = loadOutboxState(db);
+    this.#lanes = new OutboxLanes(this.#sql, this.#state, deps.store, () => this.#now());
+    this.#stored = this.#lanes.stored;
     this.#acks = new Acknowledgements(this.#sql, this.#state, (id) => this.#lookUp(id));
     this.#committedId = this.#state.nextId - 1;
     this.#committedSeq = this.#state.nextSeq - 1;
@@ -83,7 +83,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
     this.#trimmedSeq = Math.max(0, this.#state.ackedSeq - this.#limits.historyRows);
     this.#dead = new DeadLetters(this.#sql, {
       now: () => deps.clock.now(),
-      change: (delta) => this.#change(delta),
+      change: (delta) => this.#lanes.change(delta),
       append: (letter) => this.#appendAgain(letter),
       isWaiting: (seq) => this.#acks.isUnsent(seq) && !this.#acks.isHanded(this.#stored.idOf(seq)),
     });
@@ -101,18 +101,22 @@ export class Outbox implements OutboxWriter, OutboxReader {
   ): void {
     this.#store.join(() => {
       if (options.droppable === true && isFull(this.#state, this.#limits)) {
-        this.#change({ droppedOrdered: 1 });
+        this.#lanes.change({ droppedOrdered: 1 });
         return;
       }
       const event_id = this.#deps.ids.ulid();
       const idempotency_key = key ?? event_id;
       const seq = this.#state.nextSeq;
-      this.#insertOrdered(topic, idempotency_key, build({ ...this.#stamp(event_id), seq, idempotency_key }));
+      this.#lanes.insertOrdered(
+        topic,
+        idempotency_key,
+        build({ ...this.#stamp(event_id), seq, idempotency_key }),
+      );
     });
   }
 
   appendResponse(topic: string, payload: object): void {
-    this.#store.join(() => this.#insertResponse(topic, JSON.stringify(payload)));
+    this.#store.join(() => this.#lanes.insertResponse(topic, JSON.stringify(payload)));
   }
 
   appendTelemetry(
@@ -123,19 +127,19 @@ export class Outbox implements OutboxWriter, OutboxReader {
     this.#store.join(() => {
       const replaced = compactKey === null ? undefined : this.#sql.telemetryByKey.get(compactKey);
       if (replaced !== undefined) {
-        this.#removeTelemetry(replaced);
+        this.#lanes.removeTelemetry(replaced);
         this.#compacted++;
       }
       const drop = telemetryToDrop(this.#state, this.#limits);
       if (drop > 0) for (const row of this.#sql.oldestTelemetry.all(drop)) this.#dropTelemetry(row);
       if (isFull(this.#state, this.#limits)) {
-        this.#change({ droppedTelemetry: 1 });
+        this.#lanes.change({ droppedTelemetry: 1 });
         return;
       }
       const event_id = this.#deps.ids.ulid();
       const telemetry_seq = this.#state.nextTelemetrySeq;
       const payload = build({ ...this.#stamp(event_id), telemetry_seq, idempotency_key: event_id });
-      this.#insertTelemetry(topic, compactKey, JSON.stringify(payload));
+      this.#lanes.insertTelemetry(topic, compactKey, JSON.stringify(payload));
     });
   }
 
@@ -143,13 +147,10 @@ export class Outbox implements OutboxWriter, OutboxReader {
     return hasRoom(this.#state, this.#limits);
   }
 
-  peek(afterId: number, limit: number): OutboxRow[] {
-    let rows = this.#atHand.take(afterId, limit);
-    if (rows === null) {
-      const { ackedSeq } = this.#state;
-      rows = this.#stored.rows({ afterId, ackedId: this.#ackedId, ackedSeq, upTo: this.#committedId }, limit);
-      this.#atHand.given(afterId, rows, rows.length < limit);
-    }
+  peek(afterId: number, limit: number, lane?: OutboxLane): OutboxRow[] {
+    const { ackedSeq } = this.#state;
+    const window = { afterId, ackedId: this.#ackedId, ackedSeq, upTo: this.#committedId };
+    const rows = this.#lanes.peek(window, limit, lane);
     this.#acks.handed(rows, sizeOf);
     return rows;
   }
@@ -165,24 +166,34 @@ export class Outbox implements OutboxWriter, OutboxReader {
   }
 
   countAttempt(id: number): number {
-    this.#atHand.spoil();
+    const found = this.#stored.find(id);
+    if (found === null) return 0;
+    this.#lanes.spoil(found.lane);
     return this.#store.join(() => {
       const { attemptOrdered, attemptResponse, attemptTelemetry } = this.#sql;
-      for (const statement of [attemptOrdered, attemptResponse, attemptTelemetry]) {
-        if (statement.run(id).changes > 0) return this.#stored.find(id)?.row.attempts ?? 0;
-      }
-      return 0;
+      const count = { ordered: attemptOrdered, response: attemptResponse, telemetry: attemptTelemetry };
+      count[found.lane].run(id);
+      return this.#stored.find(id)?.row.attempts ?? 0;
     });
   }
 
   deadLetter(id: number, reason: string): void {
     const found = this.#stored.find(id);
     if (found === null) return;
-    this.#atHand.spoil();
+    this.#lanes.spoil(found.lane);
     this.#store.join(() => {
       if (found.lane === 'ordered') this.#deadLetterOrdered(found.row, reason);
       else this.#deadLetterLoose(found.row, found.lane, reason);
     });
+  }
+
+  expired(id: number): void {
+    const found = this.#stored.find(id);
+    if (found?.lane === 'telemetry') this.#store.join(() => this.#dropTelemetry(found.row));
+  }
+
+  reportFlow(flow: () => OutboxFlow): void {
+    this.#flow = flow;
   }
 
   onAppended(listener: () => void): () => void {
@@ -194,6 +205,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
 
   stats(): OutboxStats {
     const s = this.#state;
+    const ordered = s.nextSeq - 1 - s.ackedSeq - this.#acks.ahead;
     return {
       depth: s.rows,
       bytes: s.bytes,
@@ -203,6 +215,9 @@ export class Outbox implements OutboxWriter, OutboxReader {
       droppedTelemetryTotal: s.droppedTelemetry,
       nextSeq: s.nextSeq,
       storeEpoch: this.#store.epoch,
+      lanes: { ordered, response: s.rows - ordered - s.telemetryRows, telemetry: s.telemetryRows },
+      accepting: this.hasRoom(),
+      flow: this.#flow?.() ?? null,
     };
   }
 
@@ -211,7 +226,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   }
 
   requeue(id: number): boolean {
-    this.#atHand.spoil();
+    this.#lanes.spoil('ordered');
     return this.#store.join(() => this.#dead.requeue(id));
   }
 
@@ -243,70 +258,21 @@ export class Outbox implements OutboxWriter, OutboxReader {
     return { event_id, store_epoch: this.#store.epoch, device_id: deviceId, boot_id: bootId };
   }
 
-  #insertOrdered(topic: string, key: string, payload: object): void {
-    const text = JSON.stringify(payload);
-    const bytes = sizeOf(text);
-    const { nextSeq, nextId } = this.#state;
-    const now = this.#now();
-    this.#sql.insertOrdered.run(nextSeq, nextId, topic, key, now, bytes, text);
-    this.#change({ nextSeq: 1, nextId: 1, rows: 1, bytes });
-    this.#added({
-      id: nextId,
-      lane: 'ordered',
-      topic,
-      seq: nextSeq,
-      idempotencyKey: key,
-      payload: text,
-      createdAt: now,
-      attempts: 0,
-    });
-  }
-
-  #insertResponse(topic: string, text: string): void {
-    const bytes = sizeOf(text);
-    const { nextId } = this.#state;
-    const now = this.#now();
-    this.#sql.insertResponse.run(nextId, topic, now, bytes, text);
-    this.#change({ nextId: 1, rows: 1, bytes });
-    this.#added(looseRow('response', nextId, topic, text, now));
-  }
-
-  #insertTelemetry(topic: string, compactKey: string | null, text: string): void {
-    const bytes = sizeOf(text);
-    const { nextId } = this.#state;
-    const now = this.#now();
-    this.#sql.insertTelemetry.run(nextId, topic, compactKey, now, bytes, text);
-    this.#change({ nextId: 1, nextTelemetrySeq: 1, rows: 1, telemetryRows: 1, bytes });
-    this.#added(looseRow('telemetry', nextId, topic, text, now));
-  }
-
-  #added(row: OutboxRow): void {
-    this.#appended = true;
-    this.#atHand.add(row);
-    this.#store.onUndo(() => this.#atHand.dropNewest());
-  }
-
-  #removeTelemetry(row: LooseRow): void {
-    this.#atHand.spoil();
-    this.#sql.deleteTelemetry.run(row.id);
-    this.#change({ rows: -1, telemetryRows: -1, bytes: -row.bytes });
-  }
-
   #dropTelemetry(row: LooseRow): void {
-    this.#removeTelemetry(row);
-    this.#change({ droppedTelemetry: 1 });
+    this.#lanes.removeTelemetry(row);
+    this.#lanes.change({ droppedTelemetry: 1 });
   }
 
   /** A letter taken out of the dead ones goes to the end of its lane, under its old key and a new `seq`. */
   #appendAgain(letter: { lane: string; topic: string; key: string | null; payload: string }): void {
     if (letter.lane === 'response') {
-      this.#insertResponse(letter.topic, letter.payload);
+      this.#lanes.insertResponse(letter.topic, letter.payload);
     } else if (letter.lane === 'telemetry') {
-      this.#insertTelemetry(letter.topic, null, letter.payload);
+      this.#lanes.insertTelemetry(letter.topic, null, letter.payload);
     } else {
       const payload: Record<string, unknown> = JSON.parse(letter.payload);
       const key = letter.key ?? String(payload.idempotency_key);
-      this.#insertOrdered(letter.topic, key, { ...payload, seq: this.#state.nextSeq });
+      this.#lanes.insertOrdered(letter.topic, key, { ...payload, seq: this.#state.nextSeq });
     }
   }
 
@@ -321,35 +287,33 @@ export class Outbox implements OutboxWriter, OutboxReader {
     const text = JSON.stringify(tombstoneOf(row, reason));
     const bytes = sizeOf(text);
     this.#sql.replaceOrdered.run(text, bytes, 1, row.seq);
-    this.#change({ bytes: bytes - row.bytes });
+    this.#lanes.change({ bytes: bytes - row.bytes });
     this.#acks.replaced(row.id);
-    this.#appended = true;
+    this.#lanes.appended = true;
   }
 
   #deadLetterLoose(row: LooseRow, lane: 'response' | 'telemetry', reason: string): void {
     this.#dead.bury({ ...row, lane, seq: null, key: null, reason });
     if (lane === 'telemetry') {
-      this.#removeTelemetry(row);
+      this.#lanes.removeTelemetry(row);
     } else {
-      this.#sql.deleteResponse.run(row.id);
-      this.#change({ rows: -1, bytes: -row.bytes });
+      this.#lanes.removeResponse(row);
     }
   }
 
   #beforeCommit(): void {
     if (this.#acks.any) this.#takeAcks();
     this.#trimHistory();
-    if (this.#dirty) this.#sql.saveState.run(this.#state);
+    if (this.#lanes.dirty) this.#sql.saveState.run(this.#state);
   }
 
   #committed(): void {
-    this.#dirty = false;
+    this.#lanes.committed();
     this.#acks.committed();
-    this.#atHand.committed();
     this.#committedId = this.#state.nextId - 1;
     this.#committedSeq = this.#state.nextSeq - 1;
-    if (!this.#appended) return;
-    this.#appended = false;
+    if (!this.#lanes.appended) return;
+    this.#lanes.appended = false;
     for (const listener of this.#listeners) listener();
   }
 
@@ -361,7 +325,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
       undo();
       this.#ackedId = ackedId;
     });
-    this.#dirty = true;
+    this.#lanes.dirty = true;
     this.#ackedId = this.#stored.idOf(this.#state.ackedSeq);
   }
 
@@ -389,28 +353,4 @@ export class Outbox implements OutboxWriter, OutboxReader {
   #now(): number {
     return Math.round(this.#deps.clock.now());
   }
-
-  #change(delta: Partial<OutboxState>): void {
-    this.#dirty = true;
-    add(this.#state, delta, 1);
-    this.#store.onUndo(() => add(this.#state, delta, -1));
-  }
-}
-
-function add(state: OutboxState, delta: Partial<OutboxState>, sign: 1 | -1): void {
-  for (const name of Object.keys(delta) as (keyof OutboxState)[]) state[name] += sign * (delta[name] ?? 0);
-}
-
-function looseRow(
-  lane: 'response' | 'telemetry',
-  id: number,
-  topic: string,
-  payload: string,
-  createdAt: number,
-): OutboxRow {
-  return { id, lane, topic, seq: null, idempotencyKey: null, payload, createdAt, attempts: 0 };
-}
-
-function sizeOf(text: string): number {
-  return Buffer.byteLength(text) + ROW_OVERHEAD_BYTES;
 }

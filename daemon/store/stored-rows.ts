@@ -1,4 +1,4 @@
-/** Reading the outbox's three lanes as one, in the order of their ids. */
+/** Reading the outbox's three lanes, each by itself or all as one in the order of their ids. */
 import {
   type LooseRow,
   type OrderedRow,
@@ -6,7 +6,9 @@ import {
   shownLoose,
   shownOrdered,
 } from './outbox-rows.js';
-import type { OutboxRow } from './outbox-types.js';
+import type { OutboxLane, OutboxRow } from './outbox-types.js';
+
+const LANES: readonly OutboxLane[] = ['ordered', 'response', 'telemetry'];
 
 /** Which rows: unsent ones behind `afterId`, up to the last committed id. */
 export interface Window {
@@ -28,15 +30,17 @@ export class StoredRows {
     this.#sql = sql;
   }
 
-  rows({ afterId, ackedId, ackedSeq, upTo }: Window, limit: number): OutboxRow[] {
+  rows(window: Window, limit: number): OutboxRow[] {
+    const all = LANES.flatMap((lane) => this.rowsOf(lane, window, limit));
+    return all.sort((a, b) => a.id - b.id).slice(0, limit);
+  }
+
+  rowsOf(lane: OutboxLane, { afterId, ackedId, ackedSeq, upTo }: Window, limit: number): OutboxRow[] {
     const { peekOrdered, peekResponses, peekTelemetry } = this.#sql;
-    const ordered = peekOrdered.all(Math.max(afterId, ackedId), upTo, ackedSeq, limit).map(shownOrdered);
-    const loose = [
-      ...peekResponses.all(afterId, upTo, limit).map((row) => shownLoose(row, 'response')),
-      ...peekTelemetry.all(afterId, upTo, limit).map((row) => shownLoose(row, 'telemetry')),
-    ];
-    if (loose.length === 0) return ordered;
-    return [...ordered, ...loose].sort((a, b) => a.id - b.id).slice(0, limit);
+    if (lane === 'ordered')
+      return peekOrdered.all(Math.max(afterId, ackedId), upTo, ackedSeq, limit).map(shownOrdered);
+    const statement = lane === 'response' ? peekResponses : peekTelemetry;
+    return statement.all(afterId, upTo, limit).map((row) => shownLoose(row, lane));
   }
 
   find(id: number): FoundRow | null {

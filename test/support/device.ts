@@ -46,6 +46,7 @@ export const DEFAULT_CLOUD_OPTIONS: Omit<CloudOptions, 'url' | 'protocol' | 'dev
   window: 200,
   maxPacketBytes: null,
   maxTries: 3,
+  replay: { perS: null, burst: 200 },
 };
 
 const ROOMS = [

@@ -5,6 +5,7 @@ export interface Sent {
   topic: string;
   payload: string;
   dup: boolean;
+  expiryS: number | null;
   answer: (outcome: PublishOutcome) => void;
 }
 
@@ -27,14 +28,14 @@ export class FakeLink implements CloudLink {
   publish(
     topic: string,
     payload: string,
-    options: { dup: boolean },
+    options: { dup: boolean; expiryS: number | null },
     done: (outcome: PublishOutcome) => void,
   ) {
     if (!this.up) throw new Error('publish while down');
     const sent: Sent = {
       topic,
       payload,
-      dup: options.dup,
+      ...options,
       answer: (outcome) => {
         const index = this.waiting.indexOf(sent);
         if (index < 0) return;

@@ -2,6 +2,7 @@
 import type {
   DeadLetter,
   LaneStamp,
+  OutboxFlow,
   OutboxLane,
   OutboxReader,
   OutboxRow,
@@ -13,6 +14,10 @@ export class MemoryOutbox implements OutboxReader, OutboxWriter {
   /** Ids in the order in which their PUBACK was reported, repeats included. */
   readonly acknowledgedIds: number[] = [];
   readonly dead: DeadLetter[] = [];
+  dropped = 0;
+  /** Robot time of new rows, epoch ms. */
+  now: () => number = () => 0;
+  #flow: (() => OutboxFlow) | null = null;
   #rows: OutboxRow[] = [];
   #pending: OutboxRow[] = [];
   #nextId = 1;
@@ -75,9 +80,19 @@ export class MemoryOutbox implements OutboxReader, OutboxWriter {
     return this.#rows.length < 100_000;
   }
 
-  peek(afterId: number, limit: number): OutboxRow[] {
-    const from = this.#rows.findIndex((row) => row.id > afterId);
-    return from < 0 ? [] : this.#rows.slice(from, from + limit);
+  peek(afterId: number, limit: number, lane?: OutboxLane): OutboxRow[] {
+    const rows = lane === undefined ? this.#rows : this.#rows.filter((row) => row.lane === lane);
+    const from = rows.findIndex((row) => row.id > afterId);
+    return from < 0 ? [] : rows.slice(from, from + limit);
+  }
+
+  expired(id: number): void {
+    this.#rows = this.#rows.filter((row) => row.id !== id);
+    this.dropped += 1;
+  }
+
+  reportFlow(flow: () => OutboxFlow): void {
+    this.#flow = flow;
   }
 
   acknowledged(id: number): void {
@@ -125,15 +140,19 @@ export class MemoryOutbox implements OutboxReader, OutboxWriter {
   }
 
   stats(): OutboxStats {
+    const of = (lane: OutboxLane) => this.#rows.filter((row) => row.lane === lane).length;
     return {
       depth: this.#rows.length,
       bytes: this.#rows.reduce((sum, row) => sum + row.payload.length, 0),
       oldestAgeMs: this.#rows.length === 0 ? null : 0,
       deadLetters: this.dead.length,
       publishedTotal: this.acknowledgedIds.length,
-      droppedTelemetryTotal: 0,
+      droppedTelemetryTotal: this.dropped,
       nextSeq: this.#nextSeq,
       storeEpoch: 'e-test',
+      lanes: { ordered: of('ordered'), response: of('response'), telemetry: of('telemetry') },
+      accepting: this.hasRoom(),
+      flow: this.#flow?.() ?? null,
     };
   }
 
@@ -163,6 +182,6 @@ export class MemoryOutbox implements OutboxReader, OutboxWriter {
       idempotencyKey: key,
       payload: JSON.stringify(payload),
     };
-    this.#pending.push({ ...row, createdAt: 0, attempts: 0 });
+    this.#pending.push({ ...row, createdAt: this.now(), attempts: 0 });
   }
 }

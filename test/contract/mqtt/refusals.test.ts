@@ -46,6 +46,7 @@ describe.skipIf(!hasMosquitto)('rows that mosquitto refuses', () => {
         window: 200,
         maxPacketBytes: null,
         maxTries: 3,
+        replay: { perS: null, burst: 200 },
         ...change,
       },
       bootId: 'b',

@@ -25,6 +25,7 @@ const OPTIONS: Omit<CloudOptions, 'url' | 'protocol'> = {
   window: 200,
   maxPacketBytes: null,
   maxTries: 3,
+  replay: { perS: null, burst: 200 },
 };
 
 describe.each(BROKER_KINDS)('the cloud session against $name', (kind) => {

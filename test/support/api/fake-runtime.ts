@@ -244,6 +244,8 @@ export class FakeRuntime implements Runtime {
     acknowledged: () => {},
     countAttempt: () => 1,
     deadLetter: () => {},
+    expired: () => {},
+    reportFlow: () => {},
     onAppended: (listener) => this.appended.add(listener),
     stats: (): OutboxStats => ({
       depth: 2,
@@ -254,6 +256,9 @@ export class FakeRuntime implements Runtime {
       droppedTelemetryTotal: 4,
       nextSeq: (this.events.at(-1)?.seq ?? 0) + 1,
       storeEpoch: 'e-1',
+      lanes: { ordered: 1, response: 1, telemetry: 0 },
+      accepting: true,
+      flow: { inFlight: 2, publishPerS: 3.5, ackPerS: 3 },
     }),
     deadLetters: (limit) => this.letters.slice(0, limit),
     requeue: (id) => this.#removeLetter(id),

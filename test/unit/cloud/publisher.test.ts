@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SILENT_LOG } from '../../../config/contracts/log.js';
 import { SimClock } from '../../../config/contracts/sim-clock.js';
 import { OutboxPublisher } from '../../../daemon/cloud/publisher.js';
+import type { ReplayRate } from '../../../daemon/cloud/replay-pace.js';
 import { FakeLink, type Sent } from '../../support/fake-link.js';
 import { MemoryOutbox } from '../../support/memory-outbox.js';
 
@@ -15,21 +16,26 @@ describe('the publisher that drains the outbox', () => {
   let link: FakeLink;
   let publisher: OutboxPublisher;
 
-  const build = (options: { maxPacketBytes?: number; wall?: () => number } = {}) => {
+  const build = (
+    options: { maxPacketBytes?: number; wall?: () => number; replay?: ReplayRate; window?: number } = {},
+  ) => {
     clock = new SimClock(1_790_000_000_000, options.wall);
     outbox = new MemoryOutbox();
+    outbox.now = () => clock.now();
     link = new FakeLink();
     publisher = new OutboxPublisher({
       clock,
+      networkClock: clock,
       outbox,
       link,
       log: SILENT_LOG,
       options: {
         deviceId: 'da-test',
-        window: WINDOW,
+        window: options.window ?? WINDOW,
         ackTimeoutMs: ACK_TIMEOUT_MS,
         maxPacketBytes: options.maxPacketBytes ?? null,
         maxTries: 3,
+        replay: options.replay ?? { perS: null, burst: 10 },
       },
     });
   };

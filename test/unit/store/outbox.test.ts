@@ -234,7 +234,7 @@ describe('rows that a publisher takes as they come', () => {
     let cursor = 0;
     const taken: string[] = [];
     const take = (limit: number) => {
-      for (const row of world.outbox.peek(cursor, limit)) {
+      for (const row of world.outbox.peek(cursor, limit, 'ordered')) {
         cursor = row.id;
         taken.push(row.idempotencyKey ?? '');
       }
@@ -259,7 +259,7 @@ describe('rows that a publisher takes as they come', () => {
   it('are not given once they were replaced, whether before or after their commit', async () => {
     const world = openStoreWorld();
     const append = (n: number) => world.outbox.appendTelemetry('context', 'c', (stamp) => ({ ...stamp, n }));
-    const given = () => world.outbox.peek(0, 10).map((row) => JSON.parse(row.payload).n);
+    const given = () => world.outbox.peek(0, 10, 'telemetry').map((row) => JSON.parse(row.payload).n);
     expect(given()).toEqual([]);
     append(1);
     append(2);
