@@ -227,6 +227,13 @@ export const outboxView = z.strictObject({
   dropped_telemetry_total: z.int(),
   next_seq: z.int(),
   store_epoch: z.string(),
+  waiting: z
+    .strictObject({ ordered: z.int(), response: z.int(), telemetry: z.int() })
+    .describe('of depth, per lane'),
+  accepting: z.boolean().describe('false while new work is refused with TASK_MANAGER_BUSY'),
+  in_flight: z.int().describe('sent and not acknowledged yet'),
+  publish_per_s: z.number().describe('over the last 10 s'),
+  ack_per_s: z.number().describe('over the last 10 s'),
 });
 export type OutboxView = z.infer<typeof outboxView>;
 
@@ -240,6 +247,11 @@ export function viewOutbox(stats: OutboxStats): OutboxView {
     dropped_telemetry_total: stats.droppedTelemetryTotal,
     next_seq: stats.nextSeq,
     store_epoch: stats.storeEpoch,
+    waiting: stats.lanes,
+    accepting: stats.accepting,
+    in_flight: stats.flow?.inFlight ?? 0,
+    publish_per_s: stats.flow?.publishPerS ?? 0,
+    ack_per_s: stats.flow?.ackPerS ?? 0,
   };
 }
 

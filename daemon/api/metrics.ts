@@ -111,6 +111,15 @@ function work(m: Metrics, runtime: Runtime): void {
 function outbox(m: Metrics, runtime: Runtime): void {
   const stats = runtime.outbox.stats();
   m.gauge('deviceagent_outbox_depth', 'Rows that wait for PUBACK', one(stats.depth));
+  m.gauge(
+    'deviceagent_outbox_waiting',
+    'Rows that wait for PUBACK, per lane',
+    Object.entries(stats.lanes).map(([lane, value]) => ({ value, labels: { lane } })),
+  );
+  m.gauge('deviceagent_outbox_in_flight', 'Sent and not acknowledged', one(stats.flow?.inFlight ?? 0));
+  m.gauge('deviceagent_outbox_publish_rate', 'Rows sent a second', one(stats.flow?.publishPerS ?? 0));
+  m.gauge('deviceagent_outbox_ack_rate', 'Rows acknowledged a second', one(stats.flow?.ackPerS ?? 0));
+  m.gauge('deviceagent_outbox_accepting', '0 while new work is refused', flag(stats.accepting));
   m.gauge('deviceagent_outbox_bytes', 'Bytes that wait for PUBACK', one(stats.bytes));
   m.gauge('deviceagent_outbox_oldest_age_seconds', 'Age of the oldest row', one(seconds(stats.oldestAgeMs)));
   m.gauge('deviceagent_outbox_dead_letters', 'Rows the broker refused for good', one(stats.deadLetters));

@@ -12,9 +12,13 @@ export async function outboxStatus(cli: Cli): Promise<number> {
       [cli.t('hField'), cli.t('hValue')],
       [
         [cli.t('outboxDepth'), String(status.depth)],
+        [cli.t('outboxLanes'), lanes(status)],
         [cli.t('outboxBytes'), String(status.bytes)],
         [cli.t('outboxOldest'), status.oldest_age_ms === null ? '–' : span(status.oldest_age_ms)],
+        [cli.t('outboxFlight'), String(status.in_flight)],
+        [cli.t('outboxRates'), `${status.publish_per_s} / ${status.ack_per_s}`],
         [cli.t('outboxDead'), String(status.dead_letters)],
+        [cli.t('outboxAccepting'), cli.t(status.accepting ? 'yes' : 'no')],
         [cli.t('outboxPublished'), String(status.published_total)],
         [cli.t('outboxDropped'), String(status.dropped_telemetry_total)],
         [cli.t('outboxNextSeq'), String(status.next_seq)],
@@ -23,6 +27,10 @@ export async function outboxStatus(cli: Cli): Promise<number> {
     ),
   );
   return EXIT.ok;
+}
+
+function lanes({ waiting }: OutboxView): string {
+  return `${waiting.ordered} / ${waiting.response} / ${waiting.telemetry}`;
 }
 
 export async function deadLetters(cli: Cli): Promise<number> {
