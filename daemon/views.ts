@@ -58,6 +58,10 @@ export const stepView = z.strictObject({
   attempt: z.int(),
   started_at_ms: time,
   ended_at_ms: time,
+  hold: z
+    .enum(['delay', 'condition', 'backoff', 'queue', 'amendment'])
+    .nullable()
+    .describe('what it waits for while WAITING; in words in waiting_for'),
   waiting_for: z.string().nullable(),
   reason_code: reason,
   message: z.string().nullable(),
@@ -76,6 +80,7 @@ export const workflowView = z.strictObject({
   ended_at_ms: time,
   reason_code: reason,
   message: z.string().nullable(),
+  cloud_replans_left: z.int().describe('amendments that the cloud may still make'),
   steps: z.array(stepView),
   document: workflowSchema,
 });
@@ -128,6 +133,7 @@ function viewStep(step: StepRecord): z.infer<typeof stepView> {
     attempt: step.attempt,
     started_at_ms: step.startedAt,
     ended_at_ms: step.endedAt,
+    hold: step.hold,
     waiting_for: step.waitingFor,
     reason_code: step.reasonCode,
     message: step.message,
@@ -148,6 +154,7 @@ export function viewWorkflow(workflow: WorkflowRecord): WorkflowView {
     ended_at_ms: workflow.endedAt,
     reason_code: workflow.reasonCode,
     message: workflow.message,
+    cloud_replans_left: workflow.replansLeft,
     steps: workflow.steps.map(viewStep),
     document: workflow.document,
   };

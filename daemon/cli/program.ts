@@ -135,6 +135,13 @@ class Builder {
     this.#command(workflow, 'show <id>', 'cmdWorkflowShow', async (cli, [id = '']) =>
       (await import('./commands/workflow.js')).showWorkflow(cli, id),
     );
+    this.#command(
+      workflow,
+      'amend <id> <file>',
+      'cmdWorkflowAmend',
+      async (cli, [id = '', file = ''], options) =>
+        (await import('./commands/workflow.js')).amendWorkflow(cli, id, file, options),
+    ).option('--key <name>', this.#t('optKey'));
     const controls = [
       ['pause', 'cmdWorkflowPause'],
       ['resume', 'cmdWorkflowResume'],

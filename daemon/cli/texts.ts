@@ -30,8 +30,8 @@ export const texts = {
   cmdTaskResume: { ko: '멈춰 둔 작업 이어서 하기', en: 'go on with a paused task' },
   cmdTaskCancel: { ko: '작업 취소', en: 'cancel a task' },
   cmdWorkflow: {
-    ko: '작업 흐름 맡기기, 보기, 멈추기, 취소',
-    en: 'submit, list, show, pause, resume and cancel workflows',
+    ko: '작업 흐름 맡기기, 보기, 멈추기, 고치기, 취소',
+    en: 'submit, list, show, pause, resume, amend and cancel workflows',
   },
   cmdWorkflowSubmit: {
     ko: '작업 흐름 맡기기 (JSON 또는 YAML; -는 표준 입력)',
@@ -44,6 +44,10 @@ export const texts = {
   },
   cmdWorkflowPause: { ko: '일시 정지', en: 'pause' },
   cmdWorkflowResume: { ko: '다시 시작', en: 'resume' },
+  cmdWorkflowAmend: {
+    ko: '아직 시작하지 않은 단계 고치기 (파일: base_revision, add, replace, remove)',
+    en: 'change steps that have not begun (file: base_revision, add, replace, remove)',
+  },
   cmdWorkflowCancel: { ko: '취소', en: 'cancel' },
   cmdContext: { ko: '계획하는 쪽이 보는 상태 (device_context)', en: 'what a planner sees (device_context)' },
   cmdEvents: {
@@ -159,6 +163,14 @@ export const texts = {
   },
   nothing: { ko: '없음', en: 'nothing' },
   noTasks: { ko: '작업이 없어요', en: 'no tasks' },
+  amended: {
+    ko: '작업 흐름 {id}을(를) 고쳤어요. 이제 revision {revision}이에요',
+    en: 'workflow {id} amended; it stands at revision {revision} now',
+  },
+  otherWorkflow: {
+    ko: '{file}: 다른 작업 흐름({id})을 고치는 파일이에요',
+    en: '{file} amends another workflow ({id})',
+  },
   noWorkflows: { ko: '작업 흐름이 없어요', en: 'no workflows' },
   noLetters: { ko: '거부된 것이 없어요', en: 'nothing was refused' },
   requeued: { ko: '다시 보냅니다: {id}', en: 'queued again: {id}' },

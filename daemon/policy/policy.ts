@@ -38,11 +38,10 @@ export function createPolicy(config: PolicyConfig): Policy {
       return { task: lowered(task, rules, path, clamped), clamped };
     },
     applyToWorkflow(source, document) {
-      const rules = config.sources[source];
-      const clamped: Clamped[] = [];
-      const steps = document.steps.map((step, i) => loweredStep(step, rules, `workflow.steps.${i}`, clamped));
+      const { steps, clamped } = loweredSteps(document.steps, config.sources[source], 'workflow.steps');
       return { document: { ...document, steps }, clamped };
     },
+    applyToSteps: (source, steps, path) => loweredSteps(steps, config.sources[source], path),
   };
 }
 
@@ -80,6 +79,11 @@ function lowered(task: TaskMetadata, rules: SourceRules, path: string, clamped: 
     ...(priority === undefined ? {} : { priority }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
+}
+
+function loweredSteps(steps: readonly WorkflowStep[], rules: SourceRules, path: string) {
+  const clamped: Clamped[] = [];
+  return { steps: steps.map((step, i) => loweredStep(step, rules, `${path}.${i}`, clamped)), clamped };
 }
 
 function loweredStep(step: WorkflowStep, rules: SourceRules, path: string, clamped: Clamped[]): WorkflowStep {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { TaskMetadata } from '../../config/contracts/wire/command.js';
 import { SOURCES, type Source } from '../../config/contracts/wire/events.js';
-import type { WorkflowDocument } from '../../config/contracts/wire/workflow.js';
+import type { WorkflowDocument, WorkflowStep } from '../../config/contracts/wire/workflow.js';
 import { type MethodSpec, RESOURCES } from '../../executors/method.js';
 import { AUTONOMY_LEVELS, ROLLOUT_MODES } from './setting-values.js';
 
@@ -89,4 +89,10 @@ export interface Policy {
     source: Source,
     document: WorkflowDocument,
   ): { document: WorkflowDocument; clamped: Clamped[] };
+  /** The same for steps that stand alone, as those of an amendment. `path` prefixes field names. */
+  applyToSteps(
+    source: Source,
+    steps: readonly WorkflowStep[],
+    path: string,
+  ): { steps: WorkflowStep[]; clamped: Clamped[] };
 }

@@ -25,6 +25,8 @@ export interface TaskManagerLimits {
   keepEndedWorkflows: number;
   /** How often a `wait_until` is looked at, ms. */
   conditionPollMs: number;
+  /** How long a failed step with policy REPLAN waits for an amendment, ms. */
+  amendmentWaitMs: number;
   /** After a failed commit, what has to be stored is tried again this much later, ms. */
   storeRetryMs: number;
   /** A task that waited so long for leases keeps those behind it from taking them, ms. */
@@ -41,6 +43,7 @@ export const DEFAULT_TASK_MANAGER_LIMITS: TaskManagerLimits = {
   keepEndedTasks: 10_000,
   keepEndedWorkflows: 2_000,
   conditionPollMs: 1_000,
+  amendmentWaitMs: 300_000,
   storeRetryMs: 1_000,
   reserveAfterMs: 60_000,
 };

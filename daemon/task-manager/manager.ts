@@ -47,6 +47,8 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
     cancelWorkflow: (workflowId, by) => engine.cancel(workflowId, by),
     pauseWorkflow: (workflowId) => engine.pause(workflowId),
     resumeWorkflow: (workflowId) => engine.resume(workflowId),
+    amendWorkflow: (workflowId, amendment, source) =>
+      workflowRecord(engine.amend(workflowId, amendment, source)),
     getTask(taskId) {
       const row = core.table.get(taskId);
       return row === null ? null : core.recordOf(row);

@@ -62,6 +62,10 @@ export class Scheduler {
     return this.#lines.get(queueKey)?.length ?? 0;
   }
 
+  isWaiting(taskId: string): boolean {
+    return this.#waiting.has(taskId);
+  }
+
   lines(): { queueKey: string; length: number }[] {
     return [...this.#lines].map(([queueKey, line]) => ({ queueKey, length: line.length }));
   }

@@ -2,7 +2,7 @@
 import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { TaskMetadata } from '../../config/contracts/wire/command.js';
 import type { Source, TaskEvent } from '../../config/contracts/wire/events.js';
-import type { WorkflowDocument } from '../../config/contracts/wire/workflow.js';
+import type { WorkflowDocument, WorkflowStep } from '../../config/contracts/wire/workflow.js';
 import type { Decision } from '../policy/decide.js';
 
 export const TASK_STATES = [
@@ -73,7 +73,8 @@ export interface StepRecord {
   attempt: number;
   startedAt: number | null;
   endedAt: number | null;
-  /** What it waits for, in words, while WAITING. */
+  /** What a WAITING step waits for; in words below. */
+  hold: 'delay' | 'condition' | 'backoff' | 'queue' | 'amendment' | null;
   waitingFor: string | null;
   reasonCode: TaskReason | null;
   message: string | null;
@@ -92,8 +93,18 @@ export interface WorkflowRecord {
   endedAt: number | null;
   reasonCode: TaskReason | null;
   message: string | null;
+  /** Amendments that the cloud may still make. */
+  replansLeft: number;
   document: WorkflowDocument;
   steps: StepRecord[];
+}
+
+/** What is to change in a live workflow, against the revision that the caller knows. Steps as policy left them. */
+export interface Amendment {
+  baseRevision: number;
+  add: WorkflowStep[];
+  replace: WorkflowStep[];
+  remove: string[];
 }
 
 /** Who cancels decides the reason: `CANCELLED_BY_USER`, `_CLOUD` or `_SYSTEM`. */
@@ -121,6 +132,12 @@ export interface TaskManager {
   cancelWorkflow(workflowId: string, by: Canceller): void;
   pauseWorkflow(workflowId: string): void;
   resumeWorkflow(workflowId: string): void;
+  /**
+   * Changes steps that have not begun. Throws `Refusal`: NOT_FOUND; ILLEGAL_STATE when it ended, is ending, or stands at
+   * another revision than `baseRevision`; REPLAN_BUDGET_EXHAUSTED when the cloud has none left; INVALID_PARAMS with
+   * everything that is wrong with the resulting document. Refused, it changes and costs nothing.
+   */
+  amendWorkflow(workflowId: string, amendment: Amendment, source: Source): WorkflowRecord;
   getTask(taskId: string): TaskRecord | null;
   listTasks(filter?: { active?: boolean; limit?: number }): TaskRecord[];
   getWorkflow(workflowId: string): WorkflowRecord | null;

@@ -1,7 +1,9 @@
 /** A TaskManager that stores nothing durable and runs nothing: for tests of whoever calls it. */
 import { Refusal } from '../../config/contracts/errors.js';
+import type { Source } from '../../config/contracts/wire/events.js';
 import type { WorkflowDocument } from '../../config/contracts/wire/workflow.js';
 import type {
+  Amendment,
   Canceller,
   SubmitTask,
   TaskManager,
@@ -12,6 +14,7 @@ import type {
 export class FakeTasks implements TaskManager {
   readonly submitted: SubmitTask[] = [];
   readonly workflows: WorkflowDocument[] = [];
+  readonly amendments: Amendment[] = [];
   readonly calls: string[] = [];
   readonly tasks = new Map<string, TaskRecord>();
   readonly workflowRecords = new Map<string, WorkflowRecord>();
@@ -43,6 +46,7 @@ export class FakeTasks implements TaskManager {
       endedAt: null,
       reasonCode: null,
       message: null,
+      replansLeft: 2,
       document,
       steps: [],
     };
@@ -78,6 +82,17 @@ export class FakeTasks implements TaskManager {
   resumeWorkflow(workflowId: string): void {
     this.#requireWorkflow(workflowId);
     this.calls.push(`resumeWorkflow ${workflowId}`);
+  }
+
+  amendWorkflow(workflowId: string, amendment: Amendment, source: Source): WorkflowRecord {
+    this.#requireWorkflow(workflowId);
+    const before = this.workflowRecords.get(workflowId);
+    if (before === undefined) throw new Refusal('NOT_FOUND', `there is no workflow ${workflowId}`);
+    this.amendments.push(amendment);
+    this.calls.push(`amendWorkflow ${workflowId} ${source}`);
+    const record = { ...before, revision: before.revision + 1 };
+    this.workflowRecords.set(workflowId, record);
+    return record;
   }
 
   getTask(taskId: string): TaskRecord | null {

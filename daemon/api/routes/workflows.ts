@@ -1,6 +1,7 @@
-/** Workflows: submit, list, show, pause, resume, cancel. */
+/** Workflows: submit, list, show, pause, resume, cancel, amend. */
 import { z } from 'zod';
 import { workflowCommandSchema } from '../../../config/contracts/wire/command.js';
+import { amendmentSchema } from '../../../config/contracts/wire/requests.js';
 import { viewWorkflow, workflowView } from '../../views.js';
 import { refused } from '../http/errors.js';
 import { defineRoute, idParams, type Route } from '../http/route.js';
@@ -52,6 +53,19 @@ export const workflowRoutes: readonly Route[] = [
       if (workflow === null) throw refused('NOT_FOUND', 'there is no workflow with this id', 'id');
       return { status: 200, body: viewWorkflow(workflow) };
     },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/workflows/{id}/amend',
+    tag: 'workflows',
+    summary:
+      'Add, replace and remove steps that have not begun; refused when base_revision is not the present one',
+    scope: 'control',
+    params: idParams,
+    body: amendmentSchema,
+    responses: { 202: ACCEPTED },
+    handle: (request) =>
+      control(request, 'amendWorkflow', { workflow_id: request.params.id, ...request.body }),
   }),
   ...controls.map(({ verb, method, summary }) =>
     defineRoute({

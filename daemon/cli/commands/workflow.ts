@@ -3,7 +3,7 @@ import type { CommandResponse } from '../../../config/contracts/wire/command.js'
 import type { WorkflowView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { clockTime, duration, facts, reason } from '../format.js';
-import { EXIT } from '../io.js';
+import { CliError, EXIT } from '../io.js';
 import { document } from '../options.js';
 import { keyHeader, type ListOptions, listQuery } from './task.js';
 import { submitAndWait, type Target } from './wait.js';
@@ -79,6 +79,27 @@ function stepTable(cli: Cli, { steps }: WorkflowView): string {
       s.reason_code === null ? facts(s.evidence) : reason(cli.language, s.reason_code, s.message),
     ]),
   );
+}
+
+/** The file holds `base_revision`, `add`, `replace` and `remove`, as `amendWorkflow` takes them. */
+export async function amendWorkflow(
+  cli: Cli,
+  id: string,
+  file: string,
+  options: { key?: string },
+): Promise<number> {
+  const { workflow_id: named = id, ...amendment } = await document(cli, file);
+  if (named !== id) throw new CliError(cli.t('otherWorkflow', { file, id: String(named) }), EXIT.usage);
+  const accepted = await cli.client.post<CommandResponse>(
+    `/api/workflows/${encodeURIComponent(id)}/amend`,
+    amendment,
+    keyHeader(options.key),
+  );
+  const { revision } = accepted.result as { revision: number };
+  cli.result(accepted, () =>
+    accepted.duplicate ? cli.t('duplicate') : cli.t('amended', { id, revision: String(revision) }),
+  );
+  return EXIT.ok;
 }
 
 export async function controlWorkflow(

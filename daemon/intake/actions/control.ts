@@ -6,11 +6,12 @@ import type { Canceller } from '../../task-manager/types.js';
 import { EMERGENCY_STOP } from '../exemptions.js';
 import type { IntakeDeps, Principal } from '../types.js';
 import type { Accepted } from './accepted.js';
+import { amendWorkflow } from './amend-workflow.js';
 
 type ControlCommand = Extract<Command, { kind: 'control' }>;
 
 /** Controls of the wire contract that this version does not build. */
-const LATER: readonly string[] = ['amendWorkflow', 'pauseSchedule', 'resumeSchedule', 'removeSchedule'];
+const LATER: readonly string[] = ['pauseSchedule', 'resumeSchedule', 'removeSchedule'];
 
 /** Throws `Refusal`. The emergency stop has acted before this is called. */
 export function control(command: ControlCommand, principal: Principal, deps: IntakeDeps): Accepted {
@@ -24,6 +25,7 @@ export function control(command: ControlCommand, principal: Principal, deps: Int
     const { field, message } = describeZodError(parsed.error, params);
     throw new Refusal('INVALID_PARAMS', `params.${message}`, `params.${field}`);
   }
+  if (method === 'amendWorkflow') return amendWorkflow(CONTROL_PARAMS[method].parse(params), principal, deps);
   const ids: { task_id?: string; workflow_id?: string } = parsed.data;
   const { task_id: taskId = '', workflow_id: workflowId = '' } = ids;
   switch (method) {

@@ -74,7 +74,7 @@ function withDefaults(document: WorkflowDocument, task: TaskMetadata): WorkflowD
 }
 
 /** Whether the caller may ask for it; whether it can run is judged with the document as a whole. */
-function allowStep(step: WorkflowStep, path: string, principal: Principal, deps: IntakeDeps): void {
+export function allowStep(step: WorkflowStep, path: string, principal: Principal, deps: IntakeDeps): void {
   const { method, capability } = step;
   if ((method === undefined) === (capability === undefined)) {
     const found = method === undefined ? 'neither' : 'both';

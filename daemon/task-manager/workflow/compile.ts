@@ -22,7 +22,7 @@ export interface CompileDeps {
   nowMs: number;
 }
 
-interface Problem {
+export interface Problem {
   reason: ReasonCode;
   field: string;
   message: string;
@@ -38,19 +38,39 @@ interface Draft {
   references: (OutputReference & { field: string })[];
 }
 
+/** What an amendment found, and what it leaves alone: that is checked only for how it hangs together with the rest. */
+export interface Amending {
+  /** Plans of the steps that stay as they are. */
+  kept: ReadonlyMap<string, StepPlan>;
+  /** Steps that are over and gave no output, with their state. */
+  withoutOutput: ReadonlyMap<string, string>;
+  problems: readonly Problem[];
+}
+
+const NOTHING_KEPT: Amending = { kept: new Map(), withoutOutput: new Map(), problems: [] };
+
 /** Throws one `Refusal` that lists every problem; its reason is theirs when they agree, else INVALID_PARAMS. */
-export function compileWorkflow(document: WorkflowDocument, deps: CompileDeps): StepPlan[] {
-  const problems: Problem[] = [];
+export function compileWorkflow(
+  document: WorkflowDocument,
+  deps: CompileDeps,
+  amending: Amending = NOTHING_KEPT,
+): StepPlan[] {
+  const problems: Problem[] = [...amending.problems];
   if (document.steps.length > MAX_STEPS) {
     problems.push(invalid('steps', `found ${document.steps.length} steps; allowed are ${MAX_STEPS}`));
   }
   findDuplicates(document, problems);
-  const drafts = new Map(document.steps.map((step) => [step.step_id, draft(step, deps, problems)]));
+  const drafts = new Map(
+    document.steps.map((step) => [
+      step.step_id,
+      draft(step, deps, problems, amending.kept.get(step.step_id) ?? null),
+    ]),
+  );
   const edges = checkEdges(drafts, problems);
   const cyclic = checkCycles(edges, problems);
-  for (const item of drafts.values()) checkReferences(item, drafts, edges, cyclic, problems);
+  for (const item of drafts.values()) checkReferences(item, drafts, edges, cyclic, amending, problems);
   if (problems.length > 0) throw refusal(problems);
-  return document.steps.map((step) => plan(drafts, edges, step));
+  return document.steps.map((step) => amending.kept.get(step.step_id) ?? plan(drafts, edges, step));
 }
 
 function refusal(problems: readonly Problem[]): Refusal {
@@ -62,7 +82,7 @@ function refusal(problems: readonly Problem[]): Refusal {
   return new Refusal(reason, message, first.field);
 }
 
-function invalid(field: string, message: string): Problem {
+export function invalid(field: string, message: string): Problem {
   return { reason: 'INVALID_PARAMS', field, message: `${field}: ${message}` };
 }
 
@@ -74,8 +94,14 @@ function findDuplicates(document: WorkflowDocument, problems: Problem[]): void {
   }
 }
 
-function draft(step: WorkflowStep, deps: CompileDeps, problems: Problem[]): Draft {
+function draft(step: WorkflowStep, deps: CompileDeps, problems: Problem[], kept: StepPlan | null): Draft {
   const path = `steps.${step.step_id}`;
+  if (kept !== null) {
+    const spec = deps.methods.get(kept.method) ?? null;
+    const item: Draft = { step, path, spec, params: kept.params, references: [] };
+    collectReferences(item, problems);
+    return item;
+  }
   const item: Draft = { step, path, spec: null, params: step.params ?? {}, references: [] };
   collect(problems, `${path}.method`, () => resolveMethod(item, deps));
   collectReferences(item, problems);
@@ -244,6 +270,7 @@ function checkReferences(
   drafts: ReadonlyMap<string, Draft>,
   edges: Edges,
   cyclic: ReadonlySet<string>,
+  { kept, withoutOutput }: Amending,
   problems: Problem[],
 ): void {
   const { step } = item;
@@ -258,6 +285,10 @@ function checkReferences(
       problems.push(invalid(field, `${shown}: ${step.step_id} does not come after ${stepId}`));
     } else if (!own && (target.step.wait_policy ?? 'COMPLETION') !== 'COMPLETION') {
       problems.push(invalid(field, `${shown}: nobody waits for the end of ${stepId} (its wait_policy)`));
+    } else if (!kept.has(step.step_id) && withoutOutput.has(stepId)) {
+      problems.push(
+        invalid(field, `${shown}: ${stepId} ended ${withoutOutput.get(stepId)}, without an output`),
+      );
     } else if (target.spec !== null && !outputHas(target.spec, path)) {
       problems.push(invalid(field, `${shown}: ${target.spec.name} gives no such output`));
     }

@@ -1,4 +1,5 @@
 /** What a workflow does next: a pure function of its steps. */
+import { awaitingAmendment, isReplannable, replansLeft } from './replan.js';
 import type { Ending, StepPlan, StepStatus, Workflow } from './types.js';
 
 export type Move =
@@ -9,6 +10,8 @@ export type Move =
   /** It needs the output of a step that failed. */
   | { do: 'fail'; stepId: string; why: string }
   | { do: 'beginEnding'; ending: Ending; compensate: string[] }
+  /** It failed, and no amendment can come any more. */
+  | { do: 'giveUp'; stepId: string }
   /** It has not begun, and will not. */
   | { do: 'drop'; stepId: string }
   /** Its task has to stop. */
@@ -31,6 +34,10 @@ function moveOn(workflow: Workflow): Move | null {
   if (failed !== undefined) return beginFailing(workflow, failed);
   if ([...steps.values()].every(isOver))
     return { do: 'beginEnding', ending: completed(steps), compensate: [] };
+  const [awaiting] = awaitingAmendment(workflow);
+  if (awaiting !== undefined) {
+    return replansLeft(row.request) > 0 ? null : { do: 'giveUp', stepId: awaiting.stepId };
+  }
   if (row.state === 'PAUSED') return null;
   for (const plan of plans) {
     if (steps.get(plan.stepId)?.state !== 'PENDING') continue;
@@ -79,12 +86,21 @@ function completed(steps: Workflow['steps']): Ending {
 }
 
 function beginFailing(workflow: Workflow, failed: StepStatus): Move {
-  const ending: Ending = {
-    as: 'FAILED',
-    reason: failed.reason,
-    message: `step ${failed.stepId}: ${failed.message ?? failed.reason ?? failed.state}`,
-  };
+  const message = `step ${failed.stepId}: ${failed.message ?? failed.reason ?? failed.state}`;
+  const ending: Ending = isOutOfReplans(workflow, failed)
+    ? {
+        as: 'FAILED',
+        reason: 'REPLAN_BUDGET_EXHAUSTED',
+        message: `${message} (${failed.reason}); no cloud_replans are left`,
+      }
+    : { as: 'FAILED', reason: failed.reason, message };
   return { do: 'beginEnding', ending, compensate: compensationsOfFailure(workflow, failed) };
+}
+
+/** It would have waited for an amendment, had the cloud still been allowed one. */
+function isOutOfReplans({ row }: Workflow, failed: StepStatus): boolean {
+  const policy = row.request.plans.find((plan) => plan.stepId === failed.stepId)?.failurePolicy;
+  return policy === 'REPLAN' && isReplannable(failed.reason) && replansLeft(row.request) === 0;
 }
 
 /**
@@ -121,6 +137,7 @@ function wind({ steps }: Workflow, ending: Ending): Move | null {
   const all = [...steps.values()];
   const active = all.filter((status) => !isOver(status));
   for (const status of active) {
+    if (status.hold === 'amendment') return { do: 'giveUp', stepId: status.stepId };
     if (!hasLiveTask(status)) return { do: 'drop', stepId: status.stepId };
     if (!status.stopAsked) return { do: 'stop', stepId: status.stepId };
   }

@@ -1,5 +1,6 @@
 /** Carries workflows out: asks `nextMove` what is next, and does it in the store's transaction. */
 import { Refusal } from '../../../config/contracts/errors.js';
+import type { Source } from '../../../config/contracts/wire/events.js';
 import type { WorkflowDocument } from '../../../config/contracts/wire/workflow.js';
 import { type Defects, defectMessage, tolerateStore } from '../defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from '../deps.js';
@@ -7,10 +8,12 @@ import type { OwnerHooks } from '../owner.js';
 import type { TaskRow } from '../task.js';
 import type { TaskCore } from '../task-core.js';
 import type { TaskEvents } from '../task-events.js';
-import type { Canceller } from '../types.js';
+import type { Amendment, Canceller } from '../types.js';
+import { amendWorkflow } from './amend.js';
 import { type CompileDeps, compileWorkflow } from './compile.js';
 import { compensationsOfCancel, type Move, nextMove } from './decide.js';
 import { cloudOutputs, endEvidence, workflowSubject } from './records.js';
+import { awaitingAmendment } from './replan.js';
 import { planOf, Steps, TIMER_KIND } from './steps.js';
 import type { Ending, StepPlan, Workflow, WorkflowRequest } from './types.js';
 import { WorkflowTable } from './workflow-table.js';
@@ -59,11 +62,7 @@ export class WorkflowEngine implements OwnerHooks {
   cancel(workflowId: string, by: Canceller): void {
     this.#d.store.write(() => {
       const workflow = this.#mustBeLive(workflowId);
-      const { ending } = workflow.row;
-      if (ending !== null) {
-        const message = `workflow ${workflowId} is ending already (${ending.as})`;
-        throw new Refusal('ILLEGAL_STATE', message, 'workflow_id');
-      }
+      this.#mustNotEnd(workflow);
       const cancelled: Ending = {
         as: 'CANCELLED',
         reason: `CANCELLED_BY_${by}`,
@@ -91,13 +90,46 @@ export class WorkflowEngine implements OwnerHooks {
       const workflow = this.table.setState(workflowId, 'RUNNING');
       this.#d.events.progress(workflowSubject(workflow), 'resumed', null);
       for (const plan of workflow.row.request.plans) this.#steps.resume(workflow, plan);
-      this.#advance(workflowId);
+      this.#goOn(workflowId);
     });
   }
 
-  /** Whether a PENDING task must not stand in line now, because its workflow is paused. */
+  /** See `TaskManager.amendWorkflow`. */
+  amend(workflowId: string, amendment: Amendment, source: Source): Workflow {
+    return this.#d.store.write(() => {
+      const before = this.#mustBeLive(workflowId);
+      this.#mustNotEnd(before);
+      const compile = { ...this.#d.compile, nowMs: this.#now() };
+      const { request, steps, displaced } = amendWorkflow(before, amendment, source, compile);
+      const workflow = this.table.amend(workflowId, request, steps);
+      for (const step of displaced) this.#steps.displace(workflow, step, cancellerOf(source));
+      this.#d.events.progress(workflowSubject(workflow), 'amended', {
+        added: amendment.add.map((step) => step.step_id),
+        replaced: amendment.replace.map((step) => step.step_id),
+        removed: amendment.remove,
+      });
+      this.#goOn(workflowId);
+      return this.#mustGet(workflowId);
+    });
+  }
+
+  /** After what kept steps from starting is gone, if it is: tasks stand in line again. */
+  #goOn(workflowId: string): void {
+    const workflow = this.table.getLive(workflowId);
+    if (workflow !== null && !isHeld(workflow)) {
+      for (const plan of workflow.row.request.plans) {
+        const now = this.table.getLive(workflowId);
+        if (now !== null) this.#steps.takeUp(now, plan);
+      }
+    }
+    this.#advance(workflowId);
+  }
+
+  /** Whether a PENDING task must not stand in line now: nothing of its workflow starts. What had begun goes on. */
   holdsBack(row: TaskRow): boolean {
-    return row.request.role === 'step' && this.#owner(row)?.row.state === 'PAUSED';
+    const workflow = row.request.role === 'step' ? this.#owner(row) : null;
+    if (workflow === null || workflow.row.ending !== null || !isHeld(workflow)) return false;
+    return workflow.steps.get(row.request.stepId ?? '')?.hold === 'queue';
   }
 
   /** After a restart, once tasks are reconciled: timers get a listener and every live workflow goes on. */
@@ -151,7 +183,7 @@ export class WorkflowEngine implements OwnerHooks {
   started(row: TaskRow): void {
     const found = this.#stepOf(row);
     if (found === null || row.request.role !== 'step') return;
-    this.#steps.started(found.workflow, found.plan, row);
+    this.#steps.started(found.workflow, found.plan);
     this.#advance(found.workflow.row.workflowId);
   }
 
@@ -222,6 +254,7 @@ export class WorkflowEngine implements OwnerHooks {
     else if (move.do === 'skip') steps.skip(workflow, plan, move.why);
     else if (move.do === 'fail')
       steps.fail(workflow, plan, { reason: 'DEPENDENCY_FAILED', message: move.why });
+    else if (move.do === 'giveUp') steps.giveUp(workflow, plan, null);
     else if (move.do === 'drop') steps.drop(workflow, plan);
     else if (move.do === 'stop') steps.stop(workflow, plan);
     else if (move.do === 'compensate') steps.compensate(workflow, plan);
@@ -249,7 +282,9 @@ export class WorkflowEngine implements OwnerHooks {
     if (!workflow || !step) return;
     const plan = planOf(workflow, step.stepId);
     if (step.hold === 'condition') this.#steps.timedOut(workflow, plan);
-    else if (step.hold === 'delay' || step.hold === 'backoff') this.#steps.release(workflow, plan);
+    else if (step.hold === 'amendment') {
+      this.#steps.giveUp(workflow, plan, `no amendment came within ${this.#d.limits.amendmentWaitMs} ms`);
+    } else if (step.hold === 'delay' || step.hold === 'backoff') this.#steps.release(workflow, plan);
     this.#advance(payload.workflowId);
   }
 
@@ -312,6 +347,12 @@ export class WorkflowEngine implements OwnerHooks {
     );
   }
 
+  #mustNotEnd({ row }: Workflow): void {
+    if (row.ending === null) return;
+    const message = `workflow ${row.workflowId} is ending already (${row.ending.as})`;
+    throw new Refusal('ILLEGAL_STATE', message, 'workflow_id');
+  }
+
   #mustBe({ row }: Workflow, state: 'RUNNING' | 'PAUSED', what: string): void {
     if (row.state === state) return;
     const message = `workflow ${row.workflowId} is ${row.state}: it cannot be ${what}`;
@@ -321,6 +362,17 @@ export class WorkflowEngine implements OwnerHooks {
   #now(): number {
     return Math.round(this.#d.clock.now());
   }
+}
+
+/** Paused, or with a failed step that waits for an amendment: what runs goes on, and nothing starts. */
+function isHeld(workflow: Workflow): boolean {
+  return workflow.row.state === 'PAUSED' || awaitingAmendment(workflow).length > 0;
+}
+
+/** Who takes back what an amendment displaced. */
+function cancellerOf(source: Source): Canceller {
+  if (source === 'CLOUD') return 'CLOUD';
+  return source === 'VOICE' || source === 'APP' || source === 'LOCAL' ? 'USER' : 'SYSTEM';
 }
 
 function isTimerPayload(value: unknown): value is { workflowId: string; stepId: string } {

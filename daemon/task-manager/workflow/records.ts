@@ -1,6 +1,7 @@
 /** Workflows as others see them: records for callers, subjects and summaries for events. */
 import type { EventSubject } from '../task-events.js';
 import type { StepRecord, WorkflowRecord } from '../types.js';
+import { replansLeft } from './replan.js';
 import type { Ending, StepPlan, StepStatus, Workflow } from './types.js';
 
 export function workflowRecord({ row, steps }: Workflow): WorkflowRecord {
@@ -16,6 +17,7 @@ export function workflowRecord({ row, steps }: Workflow): WorkflowRecord {
     endedAt: row.endedAt,
     reasonCode: row.ending?.reason ?? null,
     message: row.ending?.message ?? null,
+    replansLeft: replansLeft(row.request),
     document,
     steps: plans.flatMap((plan) => {
       const step = steps.get(plan.stepId);
@@ -33,6 +35,7 @@ function stepRecord(plan: StepPlan, step: StepStatus): StepRecord {
     attempt: step.attempt,
     startedAt: step.startedAt,
     endedAt: step.endedAt,
+    hold: step.hold,
     waitingFor: step.waitingFor,
     reasonCode: step.reason,
     message: step.message,
@@ -64,6 +67,7 @@ export function stepSubject(workflow: Workflow, plan: StepPlan, step: StepStatus
     method: plan.method,
     attempt: step.attempt,
     stepId: plan.stepId,
+    source: plan.source ?? workflow.row.request.source,
     cloudOutputKey: plan.cloudOutputKey,
   };
 }

@@ -1,19 +1,17 @@
 /** What happens to single steps: waiting, starting, ending, trying again, being undone. */
-import { isRefusal } from '../../../config/contracts/errors.js';
-import type { TaskReason } from '../../../config/contracts/reason-codes.js';
-import { StoreError } from '../../store/store-error.js';
 import { requestOf } from '../admission.js';
-import { type Defects, defectMessage } from '../defects.js';
-import type { TaskManagerDeps } from '../deps.js';
-import { isRetryable, refusedOutcome } from '../lifecycle.js';
+import type { Defects } from '../defects.js';
+import type { TaskManagerDeps, TaskManagerLimits } from '../deps.js';
+import { isRetryable } from '../lifecycle.js';
 import type { TaskRow } from '../task.js';
 import type { TaskCore } from '../task-core.js';
 import type { EventDetail, TaskEvents } from '../task-events.js';
-import type { Canceller, SubmitTask } from '../types.js';
+import type { Canceller } from '../types.js';
 import { parseCondition, type Verdict } from './conditions.js';
 import { isOver } from './decide.js';
 import { outputsOf, stepSubject } from './records.js';
-import { MissingOutput, renderParams } from './templates.js';
+import { isReplannable, replansLeft } from './replan.js';
+import { prepareTask, type StepFailure } from './step-tasks.js';
 import type { Ending, StepPlan, StepStatus, Workflow } from './types.js';
 import type { WorkflowTable } from './workflow-table.js';
 
@@ -22,15 +20,9 @@ export interface StepsDeps extends Pick<TaskManagerDeps, 'timers' | 'clock' | 'l
   table: WorkflowTable;
   core: TaskCore;
   events: TaskEvents;
+  limits: Pick<TaskManagerLimits, 'amendmentWaitMs'>;
   /** A step waits for a condition now: somebody has to look at it. */
   onConditionAwaited(): void;
-}
-
-export interface StepFailure {
-  reason: TaskReason;
-  message: string;
-  observedAtMs?: number | null;
-  evidence?: Record<string, unknown> | null;
 }
 
 export const TIMER_KIND = 'workflow';
@@ -53,7 +45,7 @@ export class Steps {
     else this.fail(workflow, plan, { reason: 'STATE_CONDITION_FAILED', message: verdict.why });
   }
 
-  started(workflow: Workflow, plan: StepPlan, row: TaskRow): void {
+  started(workflow: Workflow, plan: StepPlan): void {
     const before = stepIn(workflow, plan.stepId);
     const step = this.#patch(workflow, plan, {
       state: 'RUNNING',
@@ -61,8 +53,8 @@ export class Steps {
       waitingFor: null,
       startedAt: before.startedAt ?? this.#now(),
     });
-    // A task that a restart continues belongs to the same attempt of its step, which was announced before.
-    if (row.attempt === 1) this.#publish('WORKFLOW_STEP_STARTED', workflow, plan, step, {});
+    // A task that goes on after a restart or a pause belongs to the same attempt of its step, announced before.
+    if (before.startedAt === null) this.#publish('WORKFLOW_STEP_STARTED', workflow, plan, step, {});
   }
 
   completed(workflow: Workflow, plan: StepPlan, outcome: NonNullable<TaskRow['outcome']>): void {
@@ -84,21 +76,50 @@ export class Steps {
     const reason = outcome?.reason ?? 'INTERNAL_ERROR';
     const failure = { reason, message: outcome?.message ?? reason, evidence: outcome?.evidence ?? null };
     if (this.#triedAgain(workflow, plan, failure)) return;
+    if (this.#awaitsAmendment(workflow, plan, failure, row.taskId)) return;
     this.#failed(workflow, plan, outcome?.event === 'CANCELLED' ? 'CANCELLED' : 'FAILED', failure);
   }
 
   /** A step that fails without a task of its own to say so, says it itself. */
   fail(workflow: Workflow, plan: StepPlan, failure: StepFailure): void {
     if (this.#triedAgain(workflow, plan, failure)) return;
+    if (this.#awaitsAmendment(workflow, plan, failure, null)) return;
     const step = this.#failed(workflow, plan, 'FAILED', failure);
     this.#publish('FAILED', workflow, plan, { ...step, taskId: null }, failure);
   }
 
+  /** No amendment came, or can come: the failure that it waited with is its end. */
+  giveUp(workflow: Workflow, plan: StepPlan, why: string | null): void {
+    this.#clearTimer(workflow, plan);
+    const { taskId, reason, message, evidence } = stepIn(workflow, plan.stepId);
+    const failure = {
+      reason: reason ?? 'INTERNAL_ERROR',
+      message: why === null ? (message ?? '') : `${message}; ${why}`,
+      evidence,
+    };
+    const step = this.#failed(workflow, plan, 'FAILED', failure);
+    // Its task, if it had one, has told of its end itself.
+    if (taskId === null) this.#publish('FAILED', workflow, plan, step, failure);
+  }
+
+  /** An amendment took its place: what it had in hand goes. */
+  displace(workflow: Workflow, { stepId, state, hold, taskId }: StepStatus, by: Canceller): void {
+    this.#d.timers.cancel(TIMER_KIND, timerKey(workflow, { stepId }));
+    if (state === 'WAITING' && hold === 'queue' && taskId !== null) this.#d.core.cancel(taskId, by);
+  }
+
   /** Waits, and says for what. */
-  wait(workflow: Workflow, plan: StepPlan, change: Partial<StepStatus>, why: string): void {
+  wait(
+    workflow: Workflow,
+    plan: StepPlan,
+    change: Partial<StepStatus>,
+    why: string,
+    more: EventDetail = {},
+  ): void {
     const waits = (change.waits ?? stepIn(this.#current(workflow), plan.stepId).waits) + 1;
     const step = this.#patch(workflow, plan, { ...change, state: 'WAITING', waitingFor: why, waits });
-    this.#publish('WORKFLOW_STEP_WAITING', workflow, plan, step, { message: why, stage: step.hold }, waits);
+    const detail = { ...more, message: why, stage: step.hold };
+    this.#publish('WORKFLOW_STEP_WAITING', workflow, plan, step, detail, waits);
   }
 
   /** What was waited for is there. */
@@ -137,10 +158,16 @@ export class Steps {
     const { compensation, stepId } = plan;
     const prepared =
       compensation === null
-        ? failureText('it has no compensation')
-        : this.#prepare(workflow, { ...plan, timeoutMs: null }, compensation.method, compensation.params);
-    if ('failure' in prepared) {
-      const why = prepared.failure.message;
+        ? null
+        : prepareTask(
+            this.#d,
+            workflow,
+            { ...plan, timeoutMs: null },
+            compensation.method,
+            compensation.params,
+          );
+    if (prepared === null || 'failure' in prepared) {
+      const why = prepared === null ? 'it has no compensation' : prepared.failure.message;
       log.warn({ workflowId: workflow.row.workflowId, stepId, why }, 'a compensation cannot be run');
       this.#patch(workflow, plan, { compensation: 'failed' });
       return;
@@ -154,21 +181,38 @@ export class Steps {
     this.#patch(workflow, plan, { compensation: done ? 'done' : 'failed' });
   }
 
-  /** Nothing of it starts while the workflow is paused; what runs goes on. */
+  /** Nothing of it starts while the workflow is paused; what runs goes on. Time-outs stand still. */
   pause(workflow: Workflow, plan: StepPlan): void {
-    const step = stepIn(workflow, plan.stepId);
-    if (step.hold === 'queue' && step.taskId !== null) this.#d.core.hold(step.taskId);
-    if (step.hold !== 'condition') return;
-    const timer = this.#d.timers.get(TIMER_KIND, timerKey(workflow, plan));
-    const waitLeftMs = timer === null ? null : Math.max(1, timer.dueAt - this.#now());
-    this.#clearTimer(workflow, plan);
-    this.#patch(workflow, plan, { state: 'PENDING', hold: null, waitLeftMs });
+    this.#holdBack(workflow, plan);
+    if (stepIn(this.#current(workflow), plan.stepId).hold !== 'amendment') return;
+    this.#patch(workflow, plan, { waitLeftMs: this.#stopTimer(workflow, plan) });
   }
 
   resume(workflow: Workflow, plan: StepPlan): void {
+    const { hold, waitLeftMs } = stepIn(workflow, plan.stepId);
+    if (hold !== 'amendment' || waitLeftMs === null) return;
+    this.#setTimer(workflow, plan, waitLeftMs);
+    this.#patch(workflow, plan, { waitLeftMs: null });
+  }
+
+  /** Puts the task of a step back into its line that was taken out of it. */
+  takeUp(workflow: Workflow, plan: StepPlan): void {
     const { taskId, hold } = stepIn(workflow, plan.stepId);
-    const row = hold === 'queue' && taskId !== null ? this.#d.core.table.getLive(taskId) : null;
-    if (row?.state === 'PENDING') this.#d.core.takeUp(row);
+    const { core } = this.#d;
+    if (hold !== 'queue' || taskId === null || core.scheduler.isWaiting(taskId)) return;
+    const row = core.table.getLive(taskId);
+    if (row?.state === 'PENDING') core.takeUp(row);
+  }
+
+  #holdBack(workflow: Workflow, plan: StepPlan): void {
+    const step = stepIn(this.#current(workflow), plan.stepId);
+    if (step.hold === 'queue' && step.taskId !== null) this.#d.core.hold(step.taskId);
+    if (step.hold !== 'condition') return;
+    this.#patch(workflow, plan, {
+      state: 'PENDING',
+      hold: null,
+      waitLeftMs: this.#stopTimer(workflow, plan),
+    });
   }
 
   verdict(text: string, workflow: Workflow, context: object): Verdict {
@@ -209,7 +253,7 @@ export class Steps {
 
   #submitTask(workflow: Workflow, plan: StepPlan): void {
     const { core } = this.#d;
-    const prepared = this.#prepare(workflow, plan, plan.method, plan.params);
+    const prepared = prepareTask(this.#d, workflow, plan, plan.method, plan.params);
     if ('failure' in prepared) {
       this.fail(workflow, plan, prepared.failure);
       return;
@@ -220,30 +264,6 @@ export class Steps {
     const change = { state: 'WAITING', hold: 'queue', taskId: row.taskId, waitingFor: null } as const;
     this.#patch(workflow, plan, change);
     core.enqueue(row, admitted);
-  }
-
-  /** Puts outputs into the params and asks the method whether it takes them. */
-  #prepare(workflow: Workflow, plan: StepPlan, method: string, template: Record<string, unknown>) {
-    try {
-      const params = renderParams(template, outputsOf(workflow));
-      return {
-        submit: submitOf(workflow, plan, method, params),
-        admitted: this.#d.core.admit(method, params),
-      };
-    } catch (error) {
-      return { failure: this.#failureOf(error) };
-    }
-  }
-
-  #failureOf(error: unknown): StepFailure {
-    if (error instanceof StoreError) throw error;
-    if (error instanceof MissingOutput) return { reason: 'STATE_CONDITION_FAILED', message: error.message };
-    if (isRefusal(error)) {
-      const { reason, observedAtMs } = refusedOutcome(error);
-      return { reason: reason ?? 'CAPABILITY_UNAVAILABLE', message: error.message, observedAtMs };
-    }
-    const errorId = this.#d.defects.record(error, { where: 'admission of a step' });
-    return { reason: 'INTERNAL_ERROR', message: defectMessage(errorId) };
   }
 
   #failed(
@@ -261,11 +281,34 @@ export class Steps {
     });
   }
 
+  /** Policy REPLAN: stands still, and with it everything that has not begun, until the workflow is amended. */
+  #awaitsAmendment(workflow: Workflow, plan: StepPlan, failure: StepFailure, taskId: string | null): boolean {
+    const left = replansLeft(workflow.row.request);
+    if (workflow.row.ending !== null || plan.failurePolicy !== 'REPLAN') return false;
+    if (left === 0 || !isReplannable(failure.reason)) return false;
+    const { amendmentWaitMs } = this.#d.limits;
+    const { reason, message, evidence = null, observedAtMs = null } = failure;
+    const paused = workflow.row.state === 'PAUSED';
+    if (!paused) this.#setTimer(workflow, plan, amendmentWaitMs);
+    const change = { hold: 'amendment', taskId, reason, message, evidence } as const;
+    const within = `an amendment within ${amendmentWaitMs} ms (cloud_replans left: ${left})`;
+    this.wait(
+      workflow,
+      plan,
+      { ...change, waitLeftMs: paused ? amendmentWaitMs : null, endedAt: this.#now() },
+      `${within}, after ${reason}: ${message}`,
+      { reason, observedAtMs, progress: { cloud_replans_left: left, within_ms: amendmentWaitMs } },
+    );
+    for (const other of workflow.row.request.plans) this.#holdBack(workflow, other);
+    this.#d.core.scheduler.pump();
+    return true;
+  }
+
   /** Uses up one retry, if there is one and it makes sense. */
   #triedAgain(workflow: Workflow, plan: StepPlan, failure: StepFailure): boolean {
     const step = stepIn(workflow, plan.stepId);
-    if (workflow.row.ending !== null || step.attempt > plan.retry.max || !isRetryable(failure.reason))
-      return false;
+    const tries = step.attempt - (step.firstAttempt ?? 1);
+    if (workflow.row.ending !== null || tries >= plan.retry.max || !isRetryable(failure.reason)) return false;
     const { backoffMs, max } = plan.retry;
     const again = {
       attempt: step.attempt + 1,
@@ -279,7 +322,7 @@ export class Steps {
       return true;
     }
     this.#setTimer(workflow, plan, backoffMs);
-    const why = `retry ${step.attempt} of ${max} in ${backoffMs} ms, after ${failure.reason}: ${failure.message}`;
+    const why = `retry ${tries + 1} of ${max} in ${backoffMs} ms, after ${failure.reason}: ${failure.message}`;
     this.wait(workflow, plan, { ...again, hold: 'backoff' }, why);
     return true;
   }
@@ -300,6 +343,13 @@ export class Steps {
   #setTimer(workflow: Workflow, plan: StepPlan, inMs: number): void {
     const payload = { workflowId: workflow.row.workflowId, stepId: plan.stepId };
     this.#d.timers.set(TIMER_KIND, timerKey(workflow, plan), this.#now() + inMs, payload);
+  }
+
+  /** What was left of it, ms. */
+  #stopTimer(workflow: Workflow, plan: StepPlan): number | null {
+    const timer = this.#d.timers.get(TIMER_KIND, timerKey(workflow, plan));
+    this.#clearTimer(workflow, plan);
+    return timer === null ? null : Math.max(1, timer.dueAt - this.#now());
   }
 
   #clearTimer(workflow: Workflow, plan: StepPlan): void {
@@ -334,41 +384,12 @@ function stepIn(workflow: Workflow, stepId: string): StepStatus {
   return step;
 }
 
-function submitOf(
-  { row }: Workflow,
-  plan: StepPlan,
-  method: string,
-  params: Record<string, unknown>,
-): SubmitTask {
-  return {
-    method,
-    params,
-    task: {
-      ...(plan.timeoutMs === null ? {} : { timeoutMs: plan.timeoutMs }),
-      ...(plan.priority === null ? {} : { priority: plan.priority }),
-      traceId: row.request.traceId,
-    },
-    source: row.request.source,
-    legacy: false,
-    correlationId: row.request.correlationId,
-    workflow: {
-      workflowId: row.workflowId,
-      stepId: plan.stepId,
-      planId: row.request.document.plan_id ?? null,
-    },
-  };
-}
-
-function failureText(message: string): { failure: StepFailure } {
-  return { failure: { reason: 'INTERNAL_ERROR', message } };
-}
-
 /** Steps of a workflow that fails are cancelled by the robot itself; of a cancelled one, by whoever cancelled it. */
 function cancellerOf(ending: Ending | null): Canceller {
   if (ending?.reason === 'CANCELLED_BY_USER') return 'USER';
   return ending?.reason === 'CANCELLED_BY_CLOUD' ? 'CLOUD' : 'SYSTEM';
 }
 
-function timerKey(workflow: Workflow, plan: StepPlan): string {
+function timerKey(workflow: Workflow, plan: Pick<StepPlan, 'stepId'>): string {
   return `${workflow.row.workflowId}/${plan.stepId}`;
 }

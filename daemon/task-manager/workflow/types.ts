@@ -26,14 +26,18 @@ export interface StepPlan {
   waitPolicy: 'COMPLETION' | 'ACCEPTED' | 'NONE';
   priority: number | null;
   cloudOutputKey: string | null;
+  /** Who put it in, when an amendment by somebody else than the workflow's own source did. */
+  source?: Source;
 }
 
 export interface StepStatus {
   stepId: string;
   state: StepState;
-  /** What a WAITING step waits for. `queue`: its task has not started yet. */
-  hold: 'delay' | 'condition' | 'backoff' | 'queue' | null;
+  /** What a WAITING step waits for. `queue`: its task has not started yet. `amendment`: it failed, see REPLAN. */
+  hold: 'delay' | 'condition' | 'backoff' | 'queue' | 'amendment' | null;
   attempt: number;
+  /** The attempt at which its present plan began; an amendment that replaces a step goes on counting. Absent: 1. */
+  firstAttempt?: number;
   /** The task of the newest attempt. */
   taskId: string | null;
   startedAt: number | null;
@@ -48,7 +52,7 @@ export interface StepStatus {
   /** It failed, and its policy is to go on. */
   tolerated: boolean;
   delayServed: boolean;
-  /** What is left of the `wait_until` time-out after a pause, ms. */
+  /** What is left of the time-out of a `wait_until`, or of the wait for an amendment, after a pause, ms. */
   waitLeftMs: number | null;
   /** Its place among the finished steps; compensations run in the reverse order. */
   order: number | null;
@@ -63,6 +67,15 @@ export interface WorkflowRequest {
   source: Source;
   correlationId: string | null;
   traceId: string | null;
+  /** What amendments did to it; absent: none. */
+  amended?: Amended;
+}
+
+export interface Amended {
+  /** Amendments by the cloud: each costs one of `replan_budget.cloud_replans`. */
+  cloudReplans: number;
+  /** Ids of removed steps: the keys of their events are used up. */
+  removed: string[];
 }
 
 /** How a workflow is ending; it ends once everything has stopped and the compensations are done. */
@@ -89,12 +102,13 @@ export interface Workflow {
   steps: ReadonlyMap<string, StepStatus>;
 }
 
-export function newStep(stepId: string): StepStatus {
+export function newStep(stepId: string, attempt = 1): StepStatus {
   return {
     stepId,
     state: 'PENDING',
     hold: null,
-    attempt: 1,
+    attempt,
+    firstAttempt: attempt,
     taskId: null,
     startedAt: null,
     endedAt: null,

@@ -40,6 +40,12 @@ export class WorkflowTable {
       update: db.prepare<[string, string | null, number | null, number]>(
         'UPDATE workflows SET state = ?, ending = ?, ended_at = ? WHERE n = ?',
       ),
+      amend: db.prepare<[number, string, number]>(
+        'UPDATE workflows SET revision = ?, request = ? WHERE n = ?',
+      ),
+      dropStep: db.prepare<[number, string]>(
+        'DELETE FROM workflow_steps WHERE workflow_n = ? AND step_id = ?',
+      ),
       saveStep: db.prepare<[number, string, string]>(
         'INSERT OR REPLACE INTO workflow_steps (workflow_n, step_id, json) VALUES (?, ?, ?)',
       ),
@@ -120,6 +126,21 @@ export class WorkflowTable {
       this.#log.debug({ workflowId, stepId, from: before.state, to: step.state }, 'step changed state');
     }
     return step;
+  }
+
+  /** Another document: one revision more. `steps` are all of it, in its order. */
+  amend(workflowId: string, request: WorkflowRequest, steps: ReadonlyMap<string, StepStatus>): Workflow {
+    const before = this.#mustBeLive(workflowId);
+    const row: WorkflowRow = { ...before.row, request, revision: before.row.revision + 1 };
+    this.#sql.amend.run(row.revision, JSON.stringify(request), row.n);
+    for (const stepId of before.steps.keys()) if (!steps.has(stepId)) this.#sql.dropStep.run(row.n, stepId);
+    for (const [stepId, step] of steps) {
+      if (step !== before.steps.get(stepId)) this.#sql.saveStep.run(row.n, stepId, JSON.stringify(step));
+    }
+    const workflow: Workflow = { row, steps };
+    this.#put(workflowId, workflow);
+    this.#log.info({ workflowId, revision: row.revision }, 'workflow was amended');
+    return workflow;
   }
 
   #mustBeLive(workflowId: string): Workflow {

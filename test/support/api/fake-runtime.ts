@@ -280,6 +280,7 @@ export class FakeRuntime implements Runtime {
     cancelWorkflow: () => refuseDirect(),
     pauseWorkflow: () => refuseDirect(),
     resumeWorkflow: () => refuseDirect(),
+    amendWorkflow: () => refuseDirect(),
     getTask: (id) => this.taskRecords.find((t) => t.taskId === id) ?? null,
     listTasks: ({ active, limit } = {}) =>
       this.taskRecords.filter((t) => active !== true || t.endedAt === null).slice(0, limit),

@@ -128,6 +128,7 @@ function step(over: Partial<StepRecord> & { stepId: string; method: string }): S
     attempt: 1,
     startedAt: null,
     endedAt: null,
+    hold: null,
     waitingFor: null,
     reasonCode: null,
     message: null,
@@ -157,8 +158,11 @@ export function sampleWorkflow(): WorkflowRecord {
     endedAt: null,
     reasonCode: null,
     message: null,
+    replansLeft: 2,
     document: DOCUMENT,
-    steps: steps.map((s) => (s.stepId === 's3' ? { ...s, state: 'WAITING', waitingFor: 's2' } : s)),
+    steps: steps.map((s) =>
+      s.stepId === 's3' ? { ...s, state: 'WAITING', hold: 'queue', waitingFor: 's2' } : s,
+    ),
   };
 }
 

@@ -160,7 +160,7 @@ describe('what each kind of command does', () => {
       ['cancelTask', { task_id: 't-unknown' }, 'NOT_FOUND', /t-unknown/],
       ['pauseTask', {}, 'INVALID_PARAMS', /params\.task_id: found nothing/],
       ['resumeTask', { task_id: 't-unknown' }, 'NOT_FOUND', /t-unknown/],
-      ['amendWorkflow', {}, 'UNKNOWN_METHOD', /not built/],
+      ['amendWorkflow', {}, 'INVALID_PARAMS', /params\.base_revision: found nothing/],
       ['explode', {}, 'UNKNOWN_METHOD', /no control; allowed are cancelTask/],
       ['toString', {}, 'UNKNOWN_METHOD', /no control/],
     ])('%s %j is refused', (method, params, reason, message) => {
