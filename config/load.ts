@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { readApiTokens } from './api-tokens.js';
-import { errorCode, issueParts, shown } from './contracts/errors.js';
+import { errorCode, errorText, issueParts, shown } from './contracts/errors.js';
 import { isLoopbackHost } from './contracts/loopback.js';
 import { type Config, configSchema, type Secrets } from './schema.js';
 
@@ -69,10 +69,10 @@ export function readYaml(file: string): unknown {
   try {
     return parse(text, { maxAliasCount: 100 });
   } catch (error) {
-    if (!(error instanceof YAMLParseError)) throw error;
-    const line = error.linePos?.[0].line;
+    // Aliases that unfold without end, or that name nothing, are found only after parsing, as another error.
+    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
     throw new ConfigError(file, [
-      `${line === undefined ? '' : `line ${line}: `}not valid YAML: ${error.message.split('\n')[0]}`,
+      `${line === undefined ? '' : `line ${line}: `}not valid YAML: ${errorText(error).split('\n')[0]}`,
     ]);
   }
 }

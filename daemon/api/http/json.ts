@@ -1,8 +1,13 @@
 /** Reading request bodies: strict JSON, bounded in depth, without prototype tricks. */
+import { shown } from '../../../config/contracts/errors.js';
+import { repeatedKey } from '../../intake/repeated-key.js';
 import { MAX_DEPTH } from '../types.js';
 import { refused } from './errors.js';
 
-/** Parses a body; an empty one is `undefined`. Throws `MALFORMED`. */
+/**
+ * Parses a body; an empty one is `undefined`. Throws `MALFORMED`, as on the cloud side also for a key that stands
+ * twice: what a proxy or a signature looked at need not be the one that counts.
+ */
 export function parseBody(text: string): unknown {
   if (text.trim() === '') return undefined;
   let value: unknown;
@@ -12,6 +17,10 @@ export function parseBody(text: string): unknown {
     throw refused('MALFORMED', 'the body is not valid JSON');
   }
   checkShape(value);
+  const repeated = repeatedKey(text);
+  if (repeated !== null) {
+    throw refused('MALFORMED', `${shown(repeated)}: found twice; every key may stand once`, repeated);
+  }
   return value;
 }
 

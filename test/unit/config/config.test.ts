@@ -74,6 +74,13 @@ describe('a bad file', () => {
     expect(problemsOf(profile('version: 1\nbase: {a: [1\n'))).toMatch(/line \d+: not valid YAML/);
   });
 
+  it('is refused when its aliases unfold without end, or name nothing', () => {
+    const nines = (of: string) => `[${Array(9).fill(of).join(',')}]`;
+    const bomb = `a: &a ${nines('x')}\nb: &b ${nines('*a')}\nc: &c ${nines('*b')}\nd: ${nines('*c')}\n`;
+    expect(problemsOf(profile(bomb))).toMatch(/not valid YAML: Excessive alias count/);
+    expect(problemsOf(profile('version: *nowhere\n'))).toMatch(/not valid YAML/);
+  });
+
   it('is refused when it does not exist', () => {
     expect(problemsOf('/nowhere/robot.yaml')).toBe('/nowhere/robot.yaml: cannot be read (ENOENT)');
   });

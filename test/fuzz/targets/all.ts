@@ -1,0 +1,15 @@
+import type { Target } from '../types.js';
+import { commandTargets } from './commands.js';
+import { fileTargets } from './files.js';
+import { httpTarget } from './http.js';
+import { mqttTarget } from './mqtt.js';
+import { serialTargets } from './serial.js';
+
+/** Everything that takes in what somebody else wrote. */
+export const TARGETS: readonly Target[] = [
+  ...serialTargets,
+  ...commandTargets,
+  ...fileTargets,
+  httpTarget,
+  mqttTarget,
+];
