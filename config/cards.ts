@@ -31,10 +31,10 @@ const cardSchema = z.strictObject({
   }),
   risk: z.enum(['low', 'high']),
   /** What it takes in of the people in the home. */
-  privacy: z.enum(['none', 'audio', 'video', 'presence']),
+  privacy: z.enum(['none', 'audio', 'video', 'presence', 'health']),
   runtime: z.strictObject({
     /** The first is what the card runs; the others control it. */
-    task_methods: z.array(method).min(1),
+    task_methods: z.tuple([method], method),
     framework_methods: z.array(method).min(1),
   }),
   cloud_runtime_ids: z.array(cloudId).min(1),
@@ -50,6 +50,10 @@ const BINDING_VERSION = 'deviceagent-cloud-runtime-binding.v1';
 
 const manifestSchema = z.strictObject({
   contract_version: z.literal(BINDING_VERSION),
+  /** What the cloud names and no card stands for: reservations. */
+  framework_bindings: z.array(
+    z.strictObject({ cloud_runtime_ids: z.array(cloudId).min(1), framework_methods: z.array(method).min(1) }),
+  ),
   bindings: z.array(
     z.strictObject({
       card: id,
@@ -71,6 +75,7 @@ export class CardCatalogue {
   constructor(
     readonly cards: readonly Card[],
     readonly manifest: BindingManifest,
+    readonly notBuilt: ReadonlySet<string>,
   ) {
     for (const card of cards) {
       for (const name of new Set([card.id, ...card.cloud_runtime_ids])) this.#byId.set(name, card);
@@ -84,22 +89,16 @@ export class CardCatalogue {
   /**
    * The method behind a card, and its parameters with what the card fixes. Throws `Refusal`: UNKNOWN_CAPABILITY;
    * INVALID_PARAMS for a parameter that the card does not have, or fixes to something else. Values are the
-   * method's business.
+   * method's business, and so are all parameters of a method that is not built: asked for, it says that it is not.
    */
   resolve(
     idOrCloudId: string,
     params: Record<string, unknown>,
   ): { method: string; params: Record<string, unknown> } {
     const card = this.find(idOrCloudId);
-    const [first] = card?.runtime.task_methods ?? [];
-    if (card === null || first === undefined) {
-      const known = this.cards.map((one) => one.id).join(', ');
-      throw new Refusal(
-        'UNKNOWN_CAPABILITY',
-        `capability: found ${shown(idOrCloudId)}; allowed: ${known}`,
-        'capability',
-      );
-    }
+    if (card === null) throw this.#unknown(idOrCloudId);
+    const [first] = card.runtime.task_methods;
+    if (this.notBuilt.has(first)) return { method: first, params };
     const { allowed, fixed } = card.params;
     for (const [name, value] of Object.entries(params)) {
       const field = `params.${name}`;
@@ -114,11 +113,23 @@ export class CardCatalogue {
     }
     return { method: first, params: { ...params, ...fixed } };
   }
+
+  #unknown(asked: string): Refusal {
+    const bound = this.manifest.framework_bindings.find((one) => one.cloud_runtime_ids.includes(asked));
+    const known = this.cards.map((one) => one.id).join(', ');
+    const allowed =
+      bound === undefined
+        ? `allowed: ${known}`
+        : `that is no card but ${bound.framework_methods.join(' or ')}: send a command of kind schedule_task or schedule_workflow`;
+    return new Refusal('UNKNOWN_CAPABILITY', `capability: found ${shown(asked)}; ${allowed}`, 'capability');
+  }
 }
 
 export interface KnownMethods {
   task: ReadonlySet<string>;
   framework: ReadonlySet<string>;
+  /** Named, and not part of this version. */
+  notBuilt: ReadonlySet<string>;
 }
 
 /** Reads cards and manifest. Throws `ConfigError` with every problem found. */
@@ -134,12 +145,13 @@ export function loadCards(
   const manifest = parseFile(manifestFile, manifestSchema);
   const problems = [
     ...misnamed(files, cards),
-    ...repeated(cards),
+    ...repeated(cards, manifest),
     ...unknownMethods(cards, known),
+    ...unknownFramework(manifest, known),
     ...unbound(cards, manifest),
   ];
   if (problems.length > 0) throw new ConfigError(dir, problems);
-  return new CardCatalogue(cards, manifest);
+  return new CardCatalogue(cards, manifest, known.notBuilt);
 }
 
 function parseFile<T>(file: string, schema: z.ZodType<T>): T {
@@ -156,8 +168,10 @@ function misnamed(files: readonly string[], cards: readonly Card[]): string[] {
   });
 }
 
-function repeated(cards: readonly Card[]): string[] {
-  const owners = new Map<string, string>();
+/** A name stands for one card, or for the framework. */
+function repeated(cards: readonly Card[], manifest: BindingManifest): string[] {
+  const framework = manifest.framework_bindings.flatMap((one) => one.cloud_runtime_ids);
+  const owners = new Map<string, string>(framework.map((name) => [name, 'the framework']));
   const problems: string[] = [];
   for (const card of cards) {
     for (const name of new Set([card.id, ...card.cloud_runtime_ids])) {
@@ -172,12 +186,20 @@ function repeated(cards: readonly Card[]): string[] {
 function unknownMethods(cards: readonly Card[], known: KnownMethods): string[] {
   return cards.flatMap(({ id: card, runtime }) => [
     ...runtime.task_methods
-      .filter((name) => !known.task.has(name))
+      .filter((name) => !known.task.has(name) && !known.notBuilt.has(name))
       .map((name) => `${card}: task method ${name} is not registered`),
     ...runtime.framework_methods
       .filter((name) => !known.framework.has(name))
       .map((name) => `${card}: framework method ${name} does not exist`),
   ]);
+}
+
+function unknownFramework({ framework_bindings }: BindingManifest, known: KnownMethods): string[] {
+  return framework_bindings.flatMap((one) =>
+    one.framework_methods
+      .filter((name) => !known.framework.has(name))
+      .map((name) => `${one.cloud_runtime_ids.join(', ')}: framework method ${name} does not exist`),
+  );
 }
 
 /** The manifest is the cards' own table: what it says of a card is what the card says. */

@@ -1,6 +1,6 @@
 /** Tasks, workflows and the rest as they stand in responses: the wire's snake_case, times in epoch ms. */
 import { z } from 'zod';
-import { TASK_REASONS } from '../config/contracts/reason-codes.js';
+import { REASON_CODES, TASK_REASONS } from '../config/contracts/reason-codes.js';
 import { SOURCES } from '../config/contracts/wire/events.js';
 import { workflowSchema } from '../config/contracts/wire/workflow.js';
 import type { MethodSpec } from '../executors/method.js';
@@ -208,8 +208,10 @@ export const capabilityView = z.strictObject({
   id: z.string(),
   cloud_ids: z.array(z.string()),
   title: z.strictObject({ ko: z.string(), en: z.string() }),
+  built: z.boolean().describe('whether this version has the method that the card runs'),
   available: z.boolean(),
-  reason: z.string().nullable(),
+  reason_code: z.enum(REASON_CODES).nullable(),
+  reason: z.string().nullable().describe('why not, in words'),
   methods: z.array(z.string()),
 });
 export type CapabilityView = z.infer<typeof capabilityView>;
@@ -219,7 +221,9 @@ export function viewCapability(card: Capability): CapabilityView {
     id: card.id,
     cloud_ids: card.cloudIds,
     title: card.title,
+    built: card.built,
     available: card.available,
+    reason_code: card.reasonCode,
     reason: card.reason,
     methods: card.methods,
   };

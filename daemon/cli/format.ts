@@ -60,9 +60,3 @@ export function reason(language: Language, code: string | null, message: string 
   if (code === null) return said ?? '';
   return said === null ? code : `${code}: ${said}`;
 }
-
-/** `CODE: message`, as the capabilities give it. */
-export function blocker(language: Language, text: string | null): string | null {
-  const [, code, message] = text?.match(/^([A-Z_]+): (.*)$/s) ?? [];
-  return code === undefined || message === undefined ? text : reason(language, code, message);
-}

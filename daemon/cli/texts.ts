@@ -245,6 +245,7 @@ export const texts = {
   outboxEpoch: { ko: '저장소 (store_epoch)', en: 'store (store_epoch)' },
   yes: { ko: '예', en: 'yes' },
   no: { ko: '아니요', en: 'no' },
+  notBuilt: { ko: '아직 없음', en: 'not built' },
   unknown: { ko: '모름', en: 'unknown' },
   person: { ko: '사람이 해제', en: 'a person releases it' },
   causeGone: { ko: '원인이 사라지면', en: 'once its cause is gone' },

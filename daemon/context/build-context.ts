@@ -1,4 +1,5 @@
 /** `device_context.v1` and v2: one honest picture of the device, small enough for who asked. */
+import type { Capability } from '../../config/contracts/capability.js';
 import {
   CONTEXT_V1,
   CONTEXT_V2,
@@ -73,9 +74,14 @@ function blocks(sources: ContextSources): Omit<DeviceContextV2, 'contract_versio
     },
     task_manager: { busy: tasks.busy, running_tasks: tasks.running, queue_summary: tasks.queued },
     capabilities: Object.fromEntries(
-      sources.capabilities().map(({ id, available, reason }) => [id, { available, reason }]),
+      sources.capabilities().map((card) => [card.id, { available: card.available, reason: reasonOf(card) }]),
     ),
   };
+}
+
+/** The code, and the same in words. */
+function reasonOf({ reasonCode, reason }: Capability): string | null {
+  return reasonCode === null ? null : `${reasonCode}: ${reason}`;
 }
 
 /** Parts this version does not have say so; they are not idle, and they have not counted nothing. */

@@ -3,6 +3,7 @@
  * `trimmed` what that was. Where the robot is, how it is, which rooms there are and what runs always stay.
  */
 import type { DeviceContext, DeviceContextV2 } from '../../config/contracts/wire/context.js';
+import { saysNotBuilt } from '../../executors/not-built.js';
 
 type Context = DeviceContextV2;
 
@@ -25,6 +26,18 @@ function without<K extends keyof Context>(name: K & string): Step {
 
 /** The documented order, first to go first. */
 const STEPS: readonly Step[] = [
+  {
+    name: 'capabilities.not_built',
+    drop: ({ capabilities, ...context }) =>
+      capabilities === undefined
+        ? null
+        : {
+            ...context,
+            capabilities: Object.fromEntries(
+              Object.entries(capabilities).filter(([, { reason }]) => !saysNotBuilt(reason ?? '')),
+            ),
+          },
+  },
   {
     name: 'map.rooms.aliases',
     drop: (context) => ({

@@ -1,6 +1,7 @@
 /** From a request to a task: defaults, the method's own schema and admission check. */
 import { describeZodError, isRefusal, Refusal } from '../../config/contracts/errors.js';
 import type { MethodSpec } from '../../executors/method.js';
+import { noSuchMethod } from '../../executors/not-built.js';
 import type { TaskRequest } from './task.js';
 import type { SubmitTask } from './types.js';
 
@@ -22,15 +23,11 @@ export function methodsByName(methods: readonly MethodSpec[]): Methods {
   return byName;
 }
 
-/** Throws `Refusal` UNKNOWN_METHOD. */
+/** Throws `Refusal` UNKNOWN_METHOD, or CAPABILITY_UNAVAILABLE for one that this version does not build. */
 export function findMethod(methods: Methods, name: string, field = 'method'): MethodSpec {
   const spec = methods.get(name);
   if (spec !== undefined) return spec;
-  throw new Refusal(
-    'UNKNOWN_METHOD',
-    `${field}: found "${name}"; this robot has ${[...methods.keys()].join(', ') || 'no methods'}`,
-    field,
-  );
+  throw noSuchMethod(name, field, methods.keys());
 }
 
 /** Throws `Refusal` INVALID_PARAMS naming the field below `path`. */

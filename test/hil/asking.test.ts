@@ -1,5 +1,7 @@
 /** What a planner works with: capabilities instead of methods, answers to its queries, a context that is honest. */
+
 import { describe, expect, it } from 'vitest';
+import { isoWithOffset } from '../../config/contracts/clock.js';
 import type { DeviceContextV1 } from '../../config/contracts/wire/context.js';
 import { Home } from '../support/home.js';
 import { closeHome, contextOf, expectCleanLane, inHome, sharedHome } from './support/in-home.js';
@@ -60,6 +62,45 @@ describe('a capability', () => {
       status: 'rejected',
       reason_code: 'UNKNOWN_CAPABILITY',
     });
+    expectCleanLane(place);
+  });
+
+  it('that is not built says just that, by card, by cloud id, by method and in a step, to everybody', async () => {
+    const words = 'this version does not build startLiveView yet';
+    const local = { source: 'LOCAL', name: 'test' } as const;
+    const asked = [
+      { kind: 'task', capability: 'start_live_view', task: {} },
+      { kind: 'task', capability: 'live_view_start', params: { consentToken: 'x' }, task: {} },
+      { kind: 'legacy', method: 'startLiveView', params: {} },
+      {
+        kind: 'workflow',
+        workflow: {
+          workflow_id: 'wf-later',
+          steps: [
+            { step_id: 's1', method: 'syncState' },
+            { step_id: 's2', capability: 'start_live_view', depends_on: ['s1'] },
+          ],
+        },
+      },
+    ];
+    for (const [i, fields] of asked.entries()) {
+      const answers = [
+        await place.home.command(fields),
+        place.home.daemon.runtime.intake.handle(
+          {
+            command_id: `c-later-${i}`,
+            issued_at: isoWithOffset(place.home.daemon.runtime.clock.wall()),
+            ...fields,
+          },
+          local,
+        ),
+      ];
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ status: 'rejected', reason_code: 'CAPABILITY_UNAVAILABLE' });
+        expect(answer.message).toMatch(new RegExp(`^[\\w.]+: ${words}$`));
+      }
+      expect(answers[0]?.message).toBe(answers[1]?.message);
+    }
     expectCleanLane(place);
   });
 

@@ -41,6 +41,8 @@ export const ROBOT_WORDS = [
     'cancelled, but step {id} did not prove its stop: {why!}',
     '취소했지만 {id} 단계가 멈춘 것을 확인하지 못했어요: {why!}',
   ],
+  ['{field}: this version does not build {method} yet', '이 버전에는 {method} 기능이 아직 없어요'],
+  ['this version does not build {method} yet', '이 버전에는 {method} 기능이 아직 없어요'],
   ['the emergency stop is latched: release it at the robot', '비상 정지 상태예요. 로봇 곁에서 해제해 주세요'],
   ['the emergency stop is latched; a person has to release it', '비상 정지 상태예요. 사람이 해제해야 해요'],
   ['the emergency stop is latched', '비상 정지 상태예요'],

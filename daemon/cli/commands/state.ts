@@ -1,7 +1,7 @@
 /** `deviceagent context`, `methods`, `capabilities`, `estop`, `console`. */
 import type { CapabilityView, MethodView } from '../../views.js';
 import type { Cli } from '../cli.js';
-import { blocker, span, yesNo } from '../format.js';
+import { reason, span, yesNo } from '../format.js';
 import { CliError, EXIT } from '../io.js';
 import { wholeNumber } from '../options.js';
 
@@ -69,8 +69,8 @@ export async function showCapabilities(cli: Cli): Promise<number> {
       answer.capabilities.map((c) => [
         c.id,
         c.title[language],
-        yesNo(t, c.available),
-        blocker(language, c.reason),
+        c.built ? yesNo(t, c.available) : t('notBuilt'),
+        reason(language, c.reason_code, c.reason),
         c.methods.join(' '),
       ]),
     ),

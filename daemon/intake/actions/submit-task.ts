@@ -1,7 +1,7 @@
 /** `kind: task` and `kind: legacy`: both become a task that the same executors run. */
-import { Refusal } from '../../../config/contracts/errors.js';
 import type { Command, TaskMetadata } from '../../../config/contracts/wire/command.js';
 import type { MethodSpec } from '../../../executors/method.js';
+import { noSuchMethod } from '../../../executors/not-built.js';
 import { invalid } from '../envelope.js';
 import type { IntakeDeps, Principal } from '../types.js';
 import { type Accepted, changes } from './accepted.js';
@@ -52,10 +52,10 @@ function isLegacy(command: TaskCommand): boolean {
 function requireMethod(name: string, field: string, methods: readonly MethodSpec[]): MethodSpec {
   const spec = methods.find((method) => method.name === name);
   if (spec !== undefined) return spec;
-  throw new Refusal(
-    'UNKNOWN_METHOD',
-    `${field}: found ${JSON.stringify(name)}; this robot has no such method. It has: ${methods.map((m) => m.name).join(', ')}`,
+  throw noSuchMethod(
+    name,
     field,
+    methods.map((method) => method.name),
   );
 }
 

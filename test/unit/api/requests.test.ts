@@ -370,8 +370,9 @@ describe('what can be read', () => {
     });
     expect((await get('/api/capabilities')).json).toMatchObject({
       capabilities: [
-        { available: true, reason: null },
-        { available: false, reason: expect.stringContaining('fan') },
+        { built: true, available: true, reason_code: null, reason: null },
+        { built: true, available: false, reason: expect.stringContaining('fan') },
+        { built: false, available: false, reason_code: 'CAPABILITY_UNAVAILABLE' },
       ],
     });
     expect((await get('/api/doctor')).json).toMatchObject({

@@ -231,9 +231,27 @@ describe('what the robot is and sees', () => {
       'start_room_cleaning',
       '공기 청정',
       '아니요',
-      'the fan does not answer; check its cable',
+      'HARDWARE_FAULT: the fan does not answer; check its cable',
       'startCleaning pauseCleaning resumeCleaning stopCleaning',
     ]);
+    expect(ko[3]?.slice(0, 4)).toEqual([
+      'follow_me',
+      '따라오기',
+      '아직 없음',
+      'CAPABILITY_UNAVAILABLE: 이 버전에는 startFollowMe 기능이 아직 없어요',
+    ]);
+    const en = cells((await da(['capabilities'], { columns: 240 })).out);
+    expect(en[3]?.slice(2, 4)).toEqual([
+      'not built',
+      'CAPABILITY_UNAVAILABLE: this version does not build startFollowMe yet',
+    ]);
+    expect(await daJson(['capabilities'])).toMatchObject({
+      capabilities: [
+        { built: true, available: true, reason_code: null, reason: null },
+        { built: true, available: false, reason_code: 'HARDWARE_FAULT' },
+        { built: false, available: false, reason_code: 'CAPABILITY_UNAVAILABLE' },
+      ],
+    });
   });
 
   it('doctor ends with 1 only when a part is faulty', async () => {

@@ -197,4 +197,35 @@ describe('capabilities', () => {
     });
     expect(of('speak')?.available).toBe(true);
   });
+
+  it('say of a card whose method is not built just that, whatever the body does', async () => {
+    const robot = testContext({ pose: living });
+    await robot.clock.advanceAsync(100);
+    robot.amr.battery = 5;
+    await robot.clock.advanceAsync(100);
+    expect(robot.build().capabilities?.follow_me).toEqual({
+      available: false,
+      reason: 'CAPABILITY_UNAVAILABLE: this version does not build startFollowMe yet',
+    });
+    const card = robot.sources.capabilities().find((one) => one.id === 'security_patrol');
+    expect(card).toMatchObject({
+      built: false,
+      available: false,
+      reasonCode: 'CAPABILITY_UNAVAILABLE',
+      reason: 'this version does not build startSecurityMode yet',
+    });
+  });
+
+  it('stand in the context one per card, and those that are not built are the first to be left out', async () => {
+    const robot = testContext({ pose: living });
+    await robot.clock.advanceAsync(2000);
+    const whole = robot.build();
+    expect(Object.keys(whole.capabilities ?? {})).toHaveLength(26);
+    const limit = Buffer.byteLength(JSON.stringify(whole)) - 1;
+    const trimmed = robot.build({ version: 1, maxBytes: limit });
+    expect(trimmed.trimmed).toEqual(['capabilities.not_built']);
+    expect(Object.keys(trimmed.capabilities ?? {})).toContain('move_to_room');
+    expect(Object.keys(trimmed.capabilities ?? {})).not.toContain('follow_me');
+    expect(trimmed.map.rooms[0]?.aliases).toBeDefined();
+  });
 });
