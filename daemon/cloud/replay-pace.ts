@@ -3,7 +3,6 @@ import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
 
 /** A backlog may make other messages wait this much longer than the link itself does, ms. */
 const QUEUEING_MS = 100;
-const FIRST_WINDOW = 32;
 const LEAST_WINDOW = 8;
 /** The shortest answer time is forgotten after so many rounds: the path may have become longer. */
 const ROUNDS_REMEMBERED = 64;
@@ -17,7 +16,8 @@ const ROUNDS_REMEMBERED = 64;
  */
 export class ReplayPace {
   readonly #clock: Pick<Clock, 'mono'>;
-  #window = FIRST_WINDOW;
+  /** Unbounded until a slow answer says otherwise; what was learnt outlives the connection. */
+  #window = Number.POSITIVE_INFINITY;
   /** The row that is timed now, and when it was sent. */
   #timed: { id: number; at: number } | null = null;
   #shortest = Number.POSITIVE_INFINITY;
@@ -45,14 +45,14 @@ export class ReplayPace {
     if (++this.#rounds % ROUNDS_REMEMBERED === 0) this.#shortest = took;
     this.#shortest = Math.min(this.#shortest, took);
     const allowed = this.#shortest + QUEUEING_MS;
-    if (took <= allowed) this.#window = Math.min(Math.max(most, LEAST_WINDOW), this.#window * 2);
-    else this.#window = Math.max(LEAST_WINDOW, Math.floor((this.#window * allowed) / took));
+    const window = Math.min(this.#window, Math.max(most, LEAST_WINDOW));
+    if (took <= allowed) this.#window = window * 2;
+    else this.#window = Math.max(LEAST_WINDOW, Math.floor((window * allowed) / took));
   }
 
   /** A row that was under way will not be acknowledged. */
   disconnected(): void {
     this.#timed = null;
-    this.#window = Math.min(this.#window, FIRST_WINDOW);
   }
 }
 

@@ -4,12 +4,14 @@
  * reordered behind the outbox's back (`reconnectPeriod: 0`, `clean: false`).
  */
 import type { Duplex } from 'node:stream';
-import { type IPublishPacket, MqttClient } from 'mqtt';
+import { MqttClient } from 'mqtt';
 import { type CancelTimer, type Clock, isoWithOffset } from '../../config/contracts/clock.js';
 import { errorText } from '../../config/contracts/errors.js';
+import { ActedStops } from './acted-stops.js';
 import { clientOptions } from './client-options.js';
 import { FactKeeper } from './facts.js';
 import { FrameGuard } from './frame-guard.js';
+import { Inbound } from './inbound.js';
 import { StallWatch } from './stall-watch.js';
 import { openTransport } from './transport.js';
 import type { CloudDeps, CloudLink, DownCause, LinkLimits, PublishOutcome, SessionFacts } from './types.js';
@@ -26,6 +28,7 @@ const KEEPALIVE_ERROR = 'Keepalive timeout';
 interface Attempt {
   client: MqttClient;
   guard: FrameGuard;
+  inbound: Inbound;
   /** When CONNACK arrived, `mono` ms. */
   connectedAt: number | null;
   statusAcknowledged: boolean;
@@ -37,10 +40,7 @@ interface Attempt {
   subscribing: StallWatch | null;
 }
 
-type Deps = Pick<
-  CloudDeps,
-  'clock' | 'networkClock' | 'random' | 'options' | 'bootId' | 'version' | 'onCommand' | 'log' | 'openStream'
->;
+type Deps = Omit<CloudDeps, 'outbox'>;
 
 export class MqttSession implements CloudLink {
   readonly #deps: Deps;
@@ -51,7 +51,6 @@ export class MqttSession implements CloudLink {
   #failures = 0;
   #retry: CancelTimer | null = null;
   #resubscribe: CancelTimer | null = null;
-  #commandsUnderWay = 0;
   #activity = 0;
   readonly #upListeners = new Set<() => void>();
   readonly #downListeners = new Set<(cause: DownCause) => void>();
@@ -59,6 +58,7 @@ export class MqttSession implements CloudLink {
     mqtt_connects_total: 0,
     mqtt_connect_failures_total: 0,
     mqtt_disconnects_total: 0,
+    mqtt_sessions_lost_total: 0,
     mqtt_commands_total: 0,
     mqtt_commands_not_stored_total: 0,
     mqtt_unexpected_topics_total: 0,
@@ -66,12 +66,14 @@ export class MqttSession implements CloudLink {
     mqtt_retained_cleared_total: 0,
   };
   readonly #facts: FactKeeper;
+  readonly #stops: ActedStops;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#clock = deps.clock;
     this.#root = `deviceagent/${deps.options.deviceId}`;
     this.#facts = new FactKeeper(deps.clock);
+    this.#stops = new ActedStops(deps.networkClock);
   }
 
   start(): void {
@@ -180,7 +182,7 @@ export class MqttSession implements CloudLink {
   busy(): number {
     const attempt = this.#attempt;
     const waiting = [attempt?.watch, attempt?.subscribing].filter((watch) => watch?.hopeful === true);
-    return waiting.length + this.#commandsUnderWay;
+    return waiting.length + (attempt?.inbound.underWay ?? 0);
   }
 
   activity(): number {
@@ -219,9 +221,10 @@ export class MqttSession implements CloudLink {
     const watch = new StallWatch(this.#clock, options.connectTimeoutMs, () =>
       this.drop('the broker did not answer in time'),
     );
-    return {
+    const attempt: Attempt = {
       client,
       guard,
+      inbound: this.#openInbound(() => attempt),
       connectedAt: null,
       statusAcknowledged: false,
       code: null,
@@ -229,13 +232,14 @@ export class MqttSession implements CloudLink {
       watch,
       subscribing: null,
     };
+    return attempt;
   }
 
   #listen(attempt: Attempt): void {
     const { client } = attempt;
-    client.handleMessage = (packet, callback) => this.#receive(attempt, packet, callback);
+    client.handleMessage = (packet, next) => attempt.inbound.receive(packet, next);
     keepAliveWhileHeard(client, this.#deps.options.keepaliveS * 1000, this.#deps.networkClock);
-    client.on('connect', () => this.#connected(attempt));
+    client.on('connect', (packet) => this.#connected(attempt, packet.sessionPresent));
     client.on('disconnect', (packet) => {
       attempt.code = packet.reasonCode ?? null;
     });
@@ -252,8 +256,11 @@ export class MqttSession implements CloudLink {
     });
   }
 
-  #connected(attempt: Attempt): void {
+  #connected(attempt: Attempt, sessionPresent: boolean): void {
     if (this.#attempt !== attempt) return;
+    if (!sessionPresent) this.#stops.sessionLost();
+    if (!sessionPresent && this.#counters.mqtt_connects_total > 0)
+      this.#counters.mqtt_sessions_lost_total += 1;
     this.#activity += 1;
     this.#counters.mqtt_connects_total += 1;
     attempt.connectedAt = this.#clock.mono();
@@ -294,40 +301,23 @@ export class MqttSession implements CloudLink {
     });
   }
 
-  /** PUBACK is sent by `callback`: only once what the command led to is durable. */
-  #receive(attempt: Attempt, packet: IPublishPacket, callback: () => void): void {
-    // Parsed before its connection ended: without PUBACK it is delivered again.
-    if (this.#attempt !== attempt) return;
-    this.#activity += 1;
-    if (packet.topic !== `${this.#root}/command`) {
-      this.#counters.mqtt_unexpected_topics_total += 1;
-      callback();
-      return;
-    }
-    this.#counters.mqtt_commands_total += 1;
-    this.#commandsUnderWay += 1;
-    const payload = typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload;
-    this.#deps
-      .onCommand(payload, { retained: packet.retain })
-      .then(
-        () => {
-          if (this.#attempt !== attempt) return;
-          if (packet.retain && payload.length > 0) this.#clearRetained(attempt);
-          callback();
-        },
-        (error: unknown) => {
-          this.#counters.mqtt_commands_not_stored_total += 1;
-          this.#deps.log.error(
-            { error: errorText(error) },
-            'a command could not be stored; it will be delivered again',
-          );
-          if (this.#attempt === attempt) this.drop('a command could not be stored');
-        },
-      )
-      .finally(() => {
-        this.#commandsUnderWay -= 1;
+  #openInbound(owner: () => Attempt): Inbound {
+    const { networkClock, onArrival, onCommand, log } = this.#deps;
+    return new Inbound({
+      networkClock,
+      ...(onArrival === undefined ? {} : { onArrival }),
+      onCommand,
+      log,
+      topic: `${this.#root}/command`,
+      stops: this.#stops,
+      counters: this.#counters,
+      active: () => {
         this.#activity += 1;
-      });
+      },
+      write: (bytes) => void owner().guard.write(bytes),
+      drop: (reason) => this.drop(reason),
+      clearRetained: () => this.#clearRetained(owner()),
+    });
   }
 
   /** A retained command would come back at every reconnect. */
@@ -345,6 +335,7 @@ export class MqttSession implements CloudLink {
     this.#resubscribe?.();
     // Not `client.end()`: that would close its stores under packets already parsed.
     attempt.guard.destroy();
+    attempt.inbound.close();
     this.#counters.mqtt_packets_cut_total += attempt.guard.cut;
     const connectedAt = attempt.connectedAt;
     if (connectedAt === null) this.#counters.mqtt_connect_failures_total += 1;

@@ -82,8 +82,23 @@ export interface CloudLink {
   onDown(listener: (cause: DownCause) => void): () => void;
 }
 
+/** `stopActed`: its emergency stop was carried out at its arrival, or at that of an earlier delivery. */
+export interface CommandMeta {
+  retained: boolean;
+  stopActed: boolean;
+}
+
 /** Takes one message from `…/command`; resolves once whatever it led to is durable, rejects when it is not. */
-export type CommandHandler = (payload: Buffer, meta: { retained: boolean }) => Promise<void>;
+export type CommandHandler = (payload: Buffer, meta: CommandMeta) => Promise<void>;
+
+/**
+ * Does what cannot wait for the message's turn; the promise of an emergency stop that was carried out, or null.
+ * `fresh`: neither retained nor a redelivery. `others`: messages wait in front of it.
+ */
+export type ArrivalHandler = (
+  payload: Buffer,
+  meta: { fresh: boolean; others: boolean },
+) => Promise<void> | null;
 
 export interface CloudDeps {
   /** Robot time: back-off and time-outs. */
@@ -96,6 +111,7 @@ export interface CloudDeps {
   bootId: string;
   version: string;
   outbox: OutboxReader;
+  onArrival?: ArrivalHandler;
   onCommand: CommandHandler;
   log: Log;
   /** Opens the transport instead of `options.url`: a simulation in one process. */

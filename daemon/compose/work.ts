@@ -11,7 +11,7 @@ import { createMethods } from '../../executors/registry.js';
 import { DEFAULT_EXECUTOR_SETTINGS } from '../../executors/services.js';
 import type { Machines } from '../../state-machines/machines.js';
 import { createCloud } from '../cloud/cloud.js';
-import type { Cloud, CommandHandler } from '../cloud/types.js';
+import type { Cloud, CloudDeps } from '../cloud/types.js';
 import { buildContext } from '../context/build-context.js';
 import { capabilitiesNow, loadCatalogue } from '../context/capabilities.js';
 import { Observations } from '../context/observations.js';
@@ -131,7 +131,7 @@ function contextSources({ options, robot, machines }: Ground, wifi: () => WifiSt
 
 function createCloudSession(
   { options, bootId, robot, storage }: Ground,
-  onCommand: CommandHandler,
+  commands: Pick<CloudDeps, 'onArrival' | 'onCommand'>,
 ): Cloud | null {
   const { url } = robot.config.cloud;
   if (url === null) return null;
@@ -144,7 +144,7 @@ function createCloudSession(
     version: options.version,
     outbox: storage.outbox,
     log: options.log,
-    onCommand,
+    ...commands,
     ...(options.openBroker === null ? {} : { openStream: options.openBroker }),
   });
 }

@@ -14,6 +14,10 @@ const STOP_METHODS: ReadonlySet<string> = new Set([
   'stopTts',
 ]);
 
+export function isStopMethod(method: string): boolean {
+  return STOP_METHODS.has(method);
+}
+
 /** Whatever runs this is a security session: ending it is no mere stop. */
 const SECURITY_SESSION = 'startSecurityMode';
 

@@ -8,13 +8,14 @@ import { control } from './actions/control.js';
 import { query } from './actions/query.js';
 import { submitTask } from './actions/submit-task.js';
 import { submitWorkflow } from './actions/submit-workflow.js';
+import { actAtArrival } from './at-arrival.js';
 import { type Address, judgeReply, NOWHERE, readAddress, readCommand } from './envelope.js';
 import { EMERGENCY_STOP, isExempt } from './exemptions.js';
 import { isObject, type JsonObject, readPayload, readValue, requireUniqueKeys } from './read-payload.js';
 import { scanPayload } from './scan.js';
 import { digestOf, requireSignature } from './signature.js';
 import { judgeTimes, keepUntil } from './timestamps.js';
-import type { CommandIntake, IntakeDeps, Principal } from './types.js';
+import type { ArrivalMeta, CommandIntake, IntakeDeps, Principal } from './types.js';
 
 /** A message that was read, or the reason why it could not be. */
 interface Message {
@@ -23,6 +24,8 @@ interface Message {
   requireUnambiguous(): void;
   retained: boolean;
   emergencyStop: boolean;
+  /** The emergency stop was carried out already. */
+  stopActed?: boolean;
 }
 
 /** Which answers are remembered under their `command_id`: those that claimed it. */
@@ -55,9 +58,22 @@ class CommandGate implements CommandIntake {
     );
   }
 
+  actAtArrival(payload: Uint8Array, meta: ArrivalMeta, principal: Principal): Promise<void> | null {
+    const { tasks, methods } = this.#deps;
+    try {
+      return actAtArrival(payload, meta, { tasks, methods, emergencyStop: () => this.#stopNow(principal) });
+    } catch (error) {
+      this.#deps.log.error(
+        { error: errorText(error) },
+        'a stop could not act at its arrival; its turn comes',
+      );
+      return null;
+    }
+  }
+
   handleBytes(
     payload: Uint8Array,
-    meta: { retained: boolean },
+    meta: { retained: boolean; stopActed?: boolean },
     principal: Principal,
   ): CommandResponse | null {
     if (payload.length === 0) {
@@ -83,7 +99,7 @@ class CommandGate implements CommandIntake {
 
   /** Throws `StoreError` only: then nothing was stored and the message has to come again. */
   #process(message: Message, principal: Principal): CommandResponse {
-    if (message.emergencyStop) this.#stopNow(principal);
+    if (message.emergencyStop && message.stopActed !== true) this.#stopNow(principal).catch(() => undefined);
     return this.#deps.store.write(() => {
       const { response, address } = this.#answer(message, principal);
       if (principal.source === 'CLOUD') this.#deps.outbox.appendResponse(address.replyTopic, response);
@@ -91,18 +107,17 @@ class CommandGate implements CommandIntake {
     });
   }
 
-  /** Before anything is read, judged or stored, and whatever comes of that. */
-  #stopNow(principal: Principal): void {
+  /** Before anything is read, judged or stored, and whatever comes of that. Rejects where it is not confirmed. */
+  async #stopNow(principal: Principal): Promise<void> {
     this.#count('emergency_stops_total');
-    const failed = (error: unknown) =>
+    try {
+      await this.#deps.estop(principal.name);
+    } catch (error) {
       this.#deps.log.error(
         { error: errorText(error), by: principal.name },
         'the emergency stop was not confirmed',
       );
-    try {
-      this.#deps.estop(principal.name).catch(failed);
-    } catch (error) {
-      failed(error);
+      throw error;
     }
   }
 

@@ -29,12 +29,29 @@ export interface Intake {
   handle(raw: unknown, principal: Principal): CommandResponse;
 }
 
+/** What is known of a message before it is read. */
+export interface ArrivalMeta {
+  /** Neither retained nor a redelivery. */
+  fresh: boolean;
+  /** Other messages wait in front of it. */
+  others: boolean;
+}
+
 export interface CommandIntake extends Intake {
+  /**
+   * Does what cannot wait until this message's turn. The promise of an emergency stop, which `handleBytes` is then not
+   * to carry out again (`stopActed`), or null. Never throws.
+   */
+  actAtArrival(payload: Uint8Array, meta: ArrivalMeta, principal: Principal): Promise<void> | null;
   /**
    * One message as it came off the wire. Null where nothing is answered (an empty payload). The caller
    * acknowledges the message only after the store has committed.
    */
-  handleBytes(payload: Uint8Array, meta: { retained: boolean }, principal: Principal): CommandResponse | null;
+  handleBytes(
+    payload: Uint8Array,
+    meta: { retained: boolean; stopActed?: boolean },
+    principal: Principal,
+  ): CommandResponse | null;
   counters(): Record<string, number>;
 }
 

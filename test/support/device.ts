@@ -56,6 +56,7 @@ const ROOMS = [
 
 export class TestDevice {
   readonly stops: string[] = [];
+  onStop: () => void = () => {};
   store: Store;
   outbox: Outbox;
   tasks: TaskManagerHandle;
@@ -138,6 +139,7 @@ export class TestDevice {
       clockTrusted: () => true,
       estop: async (by) => {
         this.stops.push(by);
+        this.onStop();
       },
       context: () => this.#context(),
       capabilities: () => [],
@@ -153,7 +155,7 @@ export class TestDevice {
       bootId,
       version: '0.0.0',
       outbox,
-      onCommand: commandsFromCloud(() => intake, store),
+      ...commandsFromCloud(() => intake, store),
       log,
       ...(this.#options.openStream === undefined ? {} : { openStream: this.#options.openStream }),
     });

@@ -14,8 +14,12 @@ function gate() {
     world.store.write(() => world.outbox.appendResponse('command/response', { status: 'accepted' }));
     return null;
   };
-  const handle = commandsFromCloud(() => ({ handleBytes }), world.store);
-  return { world, callers, handle: () => handle(Buffer.from('{}'), { retained: false }) };
+  const handle = commandsFromCloud(() => ({ handleBytes, actAtArrival: () => null }), world.store);
+  return {
+    world,
+    callers,
+    handle: () => handle.onCommand(Buffer.from('{}'), { retained: false, stopActed: false }),
+  };
 }
 
 describe('a command from the cloud', () => {
@@ -26,6 +30,14 @@ describe('a command from the cloud', () => {
     expect(world.store.pending).toBe(false);
     expect(world.store.counters().commits).toBe(commits + 1);
     expect(callers).toEqual([{ source: 'CLOUD', name: 'mqtt' }]);
+  });
+
+  it('shares one commit with all that were taken in the same turn', async () => {
+    const { world, handle } = gate();
+    const commits = world.store.counters().commits ?? 0;
+    await Promise.all([handle(), handle(), handle()]);
+    expect(world.store.counters().commits).toBe(commits + 1);
+    expect(world.outbox.stats().depth).toBe(3);
   });
 
   it('is not acknowledged when the disk refuses it: the broker delivers it again', async () => {
