@@ -7,7 +7,13 @@ import type { MethodSpec } from '../executors/method.js';
 import type { Decision } from './policy/decide.js';
 import type { Capability } from './runtime.js';
 import type { DeadLetter, OutboxStats } from './store/outbox-types.js';
-import { type StepRecord, TASK_STATES, type TaskRecord, type WorkflowRecord } from './task-manager/types.js';
+import {
+  type LeaseEntry,
+  type StepRecord,
+  TASK_STATES,
+  type TaskRecord,
+  type WorkflowRecord,
+} from './task-manager/types.js';
 
 const data = z.record(z.string(), z.unknown()).nullable();
 const time = z.number().nullable();
@@ -49,6 +55,31 @@ export const taskView = z.strictObject({
   trace_id: z.string().nullable(),
 });
 export type TaskView = z.infer<typeof taskView>;
+
+export const leaseView = z.strictObject({
+  resource: z.string(),
+  owners: z.array(z.string()),
+  mode: z.enum(['exclusive', 'shared']).nullable(),
+  fence: z.int(),
+  waiting: z.array(
+    z.strictObject({
+      task_id: z.string(),
+      method: z.string(),
+      priority: z.number(),
+      why: z.string().nullable(),
+    }),
+  ),
+  waiting_count: z.int(),
+});
+
+export function viewLease(lease: LeaseEntry): z.infer<typeof leaseView> {
+  const { waitingCount, waiting, ...rest } = lease;
+  return {
+    ...rest,
+    waiting: waiting.map(({ taskId, ...about }) => ({ task_id: taskId, ...about })),
+    waiting_count: waitingCount,
+  };
+}
 
 export const stepView = z.strictObject({
   step_id: z.string(),

@@ -20,7 +20,7 @@ import { CommandTable } from '../intake/command-table.js';
 import { commandsFromCloud } from '../intake/from-cloud.js';
 import { createIntake } from '../intake/intake.js';
 import type { CommandIntake, IntakeDeps } from '../intake/types.js';
-import { loadPolicy } from '../policy/load-policy.js';
+import { capsPerSource, loadPolicy, loadPolicyConfig } from '../policy/load-policy.js';
 import type { ConnectionFacts } from '../runtime.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
 import { createTaskManager } from '../task-manager/manager.js';
@@ -94,6 +94,7 @@ export function createWork(ground: Ground): Work {
     methods,
     resolveCapability,
     context: () => context({ version: 2 }),
+    limits: { perSource: capsPerSource(loadPolicyConfig()) },
     emergencyCut: (reason) => {
       ground.robot.body.amr
         .estop(`task-manager: ${reason}`)

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { issueParts } from '../../config/contracts/errors.js';
+import type { Source } from '../../config/contracts/wire/events.js';
 import { ConfigError, readYaml } from '../../config/load.js';
+import type { SourceCap } from '../task-manager/deps.js';
 import { weaknesses } from './decide.js';
 import { createPolicy } from './policy.js';
 import { type Policy, type PolicyConfig, policySchema } from './types.js';
@@ -25,6 +27,15 @@ export function loadPolicyConfig(file = DEFAULT_FILE): PolicyConfig {
   const problems = [...repeated(parsed.data), ...pointless(parsed.data), ...weaknesses(parsed.data)];
   if (problems.length > 0) throw new ConfigError(file, problems);
   return parsed.data;
+}
+
+/** How much of the TaskManager's room each source may take. */
+export function capsPerSource(config: PolicyConfig): Record<Source, SourceCap> {
+  const caps = Object.entries(config.sources).map(([source, rules]) => [
+    source,
+    { maxLive: rules.max_live_tasks, maxQueued: rules.max_queued_tasks },
+  ]);
+  return Object.fromEntries(caps);
 }
 
 export function loadPolicy(file?: string): Policy {

@@ -18,6 +18,9 @@ const sourceRulesSchema = z.strictObject({
   max_timeout_ms: z.int().min(1).max(3_600_000),
   preempt_policies: z.array(z.enum(['NONE', 'PREEMPT_LOWER', 'PREEMPT_SAME_QUEUE'])),
   execution_modes: z.array(z.enum(['QUEUED', 'IMMEDIATE', 'PARALLEL'])),
+  /** Its tasks that have not ended, and of them those that have not started; TASK_MANAGER_BUSY beyond. */
+  max_live_tasks: z.int().min(1).max(20_000),
+  max_queued_tasks: z.int().min(1).max(10_000),
   /** Methods this source may not call at all. */
   denied_methods: methods,
 });

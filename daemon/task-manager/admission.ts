@@ -2,6 +2,7 @@
 import { describeZodError, isRefusal, Refusal } from '../../config/contracts/errors.js';
 import type { MethodSpec } from '../../executors/method.js';
 import { noSuchMethod } from '../../executors/not-built.js';
+import { PEOPLE } from './stop-sources.js';
 import type { TaskRequest } from './task.js';
 import type { SubmitTask } from './types.js';
 
@@ -86,7 +87,8 @@ export function requestOf(submit: SubmitTask, { spec, params }: Admitted): TaskR
     priority: task.priority ?? 50,
     queueKey: task.queueKey ?? defaultQueueKey(spec),
     executionMode: task.executionMode ?? (submit.legacy ? 'IMMEDIATE' : 'QUEUED'),
-    preemptPolicy: task.preemptPolicy ?? 'NONE',
+    // A person who asks for something expects it now, and what has to make room for it goes on afterwards.
+    preemptPolicy: task.preemptPolicy ?? (PEOPLE.has(submit.source) ? 'PREEMPT_LOWER' : 'NONE'),
     failurePolicy: task.failurePolicy ?? 'ABORT',
     compensationMethod: task.compensationMethod ?? null,
     completionAreaId: task.completionAreaId ?? null,

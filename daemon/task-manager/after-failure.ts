@@ -13,15 +13,16 @@ export function triesAgain(row: TaskRow, outcome: Outcome): boolean {
 }
 
 /**
- * What takes back a task that had begun and failed: asked for by `failurePolicy` COMPENSATE, or because a restart cut
- * it short. Null when there is nothing to run.
+ * What takes back a task that had begun and was not completed: asked for by `failurePolicy` COMPENSATE, whether it
+ * failed or was cancelled, or because a restart cut it short. Null when there is nothing to run.
  */
 export function compensationOf(
   row: TaskRow,
   spec: Pick<MethodSpec, 'compensation'> | null,
 ): SubmitTask | null {
   const { request, outcome } = row;
-  if (request.role !== null || outcome?.event !== 'FAILED' || row.startedAt === null) return null;
+  if (request.role !== null || outcome === null || outcome.event === 'COMPLETED' || row.startedAt === null)
+    return null;
   if (request.failurePolicy !== 'COMPENSATE' && outcome.reason !== 'RESTARTED') return null;
   const own = spec?.compensation ?? null;
   const method = request.compensationMethod ?? own?.method ?? null;

@@ -3,6 +3,7 @@ import type { MethodSpec } from '../../executors/method.js';
 import type { Store } from '../store/store.js';
 import type { Admitted } from './admission.js';
 import type { Contender } from './conflicts.js';
+import { PEOPLE } from './stop-sources.js';
 import { hasBegun, type TaskRequest, type TaskRow } from './task.js';
 import { rankOf, type Waiting } from './waiting-room.js';
 
@@ -11,6 +12,8 @@ export interface Candidate extends Waiting {
   params: unknown;
 }
 
+/** What a person wants comes before what a machine wants, unless that is more urgent by more than this. */
+const A_PERSON = 10;
 /** Puts a task before everyone who has only priority and age. */
 const TURN_AT_ONCE = 1_000_000;
 
@@ -20,7 +23,7 @@ export function contender(taskId: string, request: TaskRequest, spec: MethodSpec
     taskId,
     method: spec.name,
     claims: spec.resources,
-    priority: request.priority + gained,
+    priority: request.priority + gained + (PEOPLE.has(request.source) ? A_PERSON : 0),
     queueKey: request.queueKey,
     executionMode: request.executionMode,
     preemptPolicy: request.preemptPolicy,
@@ -48,10 +51,11 @@ export class Candidates {
     const ranBefore = row.attempt > 1 || hasBegun(row);
     const ahead = request.executionMode === 'IMMEDIATE' || ranBefore ? TURN_AT_ONCE : 0;
     const gained = Math.floor((row.pause?.keptMs ?? 0) / this.#ageingMsPerPoint);
+    const self = contender(row.taskId, request, spec, gained);
     const candidate: Candidate = {
-      ...contender(row.taskId, request, spec, gained),
+      ...self,
       n: row.n,
-      rank: rankOf(request.priority + ahead, row.createdAt, this.#ageingMsPerPoint),
+      rank: rankOf(self.priority + ahead, row.createdAt, this.#ageingMsPerPoint),
       spec,
       params,
     };

@@ -2,6 +2,7 @@
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
+import type { Source } from '../../config/contracts/wire/events.js';
 import type { MethodSpec } from '../../executors/method.js';
 import type { OutboxWriter } from '../store/outbox-types.js';
 import type { Store } from '../store/store.js';
@@ -9,10 +10,18 @@ import type { Timers } from '../store/timers.js';
 import type { TaskGate } from './gate.js';
 import type { TaskManager } from './types.js';
 
+/** Tasks of one source that have not ended, and of them those that have not started. */
+export interface SourceCap {
+  maxLive: number;
+  maxQueued: number;
+}
+
 export interface TaskManagerLimits {
   /** Waiting tasks per `queueKey`, and of all. */
   maxQueued: number;
   maxLive: number;
+  /** What one source may take of that; absent: all. */
+  perSource: Partial<Record<Source, SourceCap>>;
   maxLiveWorkflows: number;
   /** One point of priority is gained per this much waiting, ms, so that nobody starves. */
   ageingMsPerPoint: number;
@@ -36,6 +45,7 @@ export interface TaskManagerLimits {
 export const DEFAULT_TASK_MANAGER_LIMITS: TaskManagerLimits = {
   maxQueued: 10_000,
   maxLive: 20_000,
+  perSource: {},
   maxLiveWorkflows: 100,
   ageingMsPerPoint: 30_000,
   progressIntervalMs: 500,

@@ -62,6 +62,11 @@ export class Leases {
     }));
   }
 
+  /** Owners of a resource, and how they hold it; null: nobody does. */
+  holding(resource: Resource): { owners: readonly string[]; mode: ResourceClaim['mode'] } | null {
+    return this.#held.get(resource) ?? null;
+  }
+
   #nextFence(resource: Resource): number {
     const before = this.#fences.get(resource) ?? 0;
     const fence = before + 1;

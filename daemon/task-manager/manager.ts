@@ -5,6 +5,7 @@ import { Defects, tolerateStore } from './defects.js';
 import { DEFAULT_TASK_MANAGER_LIMITS, type TaskManagerDeps, type TaskManagerHandle } from './deps.js';
 import { OPEN_GATE } from './gate.js';
 import { gatedTasks } from './gated.js';
+import { leaseBoard } from './lease-board.js';
 import { recover } from './recovery.js';
 import { TaskCore } from './task-core.js';
 import { TaskEvents } from './task-events.js';
@@ -72,6 +73,7 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
     },
     onEvent: (listener) => events.onEvent(listener),
     leases: () => core.leases.list(),
+    leaseBoard: () => leaseBoard(core),
     summary() {
       const running = core.table
         .live()

@@ -2,6 +2,7 @@
 import type { Resource } from '../../executors/method.js';
 import type { Store } from '../store/store.js';
 import { type Contender, planStart, type StartPlan } from './conflicts.js';
+import { claimsResource } from './task.js';
 import { before, Line, type Waiting } from './waiting-room.js';
 
 /** Called inside the running `write`. */
@@ -79,6 +80,12 @@ export class Scheduler {
     }
     for (const item of this.#waiting.values()) if (item.executionMode !== 'QUEUED') candidates.push(item);
     return candidates;
+  }
+
+  /** Those that wait and want this resource, best first; with what they were told, once they were. */
+  waitingFor(resource: Resource): { item: Waiting; why: string | null }[] {
+    const wanting = [...this.#waiting.values()].filter(({ claims }) => claimsResource(claims, resource));
+    return wanting.sort(before).map((item) => ({ item, why: this.#told.get(item)?.why ?? null }));
   }
 
   /** What would happen if `item` came now. */

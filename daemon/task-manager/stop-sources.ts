@@ -4,7 +4,8 @@ import type { Source } from '../../config/contracts/wire/events.js';
 import type { MethodSpec } from '../../executors/method.js';
 import type { TaskRow } from './task.js';
 
-const PEOPLE: ReadonlySet<Source> = new Set<Source>(['VOICE', 'APP', 'LOCAL']);
+/** The sources behind which a person at home stands. */
+export const PEOPLE: ReadonlySet<Source> = new Set<Source>(['VOICE', 'APP', 'LOCAL']);
 
 export class StopSources {
   readonly #lastStart = new Map<string, { source: Source; at: number }>();

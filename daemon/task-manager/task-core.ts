@@ -140,12 +140,13 @@ export class TaskCore {
       });
     } catch (error) {
       this.#counters.refused++;
-      if (error instanceof StoreError) this.#stopUnstored(submit);
+      const full = error instanceof StoreError || (isRefusal(error) && error.reason === 'TASK_MANAGER_BUSY');
+      if (full) this.#stopUnstored(submit);
       throw error;
     }
   }
 
-  /** A stop that finds no room on the disk is no task, and stops all the same what it would have stopped. */
+  /** A stop that finds no room, on the disk or among the tasks, is no task, and stops all the same what it would have stopped. */
   #stopUnstored({ method, source }: SubmitTask): void {
     for (const row of this.table.live()) {
       const { spec } = this.#candidates.get(row.taskId) ?? {};

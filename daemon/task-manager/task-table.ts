@@ -1,5 +1,6 @@
 /** Tasks as rows: the live ones also in memory, which follows the store's transactions. */
 import type { Log } from '../../config/contracts/log.js';
+import type { Source } from '../../config/contracts/wire/events.js';
 import type { Store } from '../store/store.js';
 import { assertTransition, isTerminal } from './lifecycle.js';
 import type { TaskRequest, TaskRow } from './task.js';
@@ -19,6 +20,11 @@ interface DbRow {
   outcome: string | null;
 }
 
+interface SourceCount {
+  live: number;
+  queued: number;
+}
+
 export type TaskChange = Partial<
   Pick<TaskRow, 'attempt' | 'stopping' | 'pause' | 'startedAt' | 'endedAt' | 'outcome'>
 >;
@@ -32,6 +38,7 @@ export class TaskTable {
   readonly #keepEnded: number;
   readonly #sql;
   readonly #live = new Map<string, TaskRow>();
+  readonly #counts = new Map<Source, SourceCount>();
   /** Of them, those that are paused or about to be. */
   readonly #paused = new Set<string>();
   #nextN: number;
@@ -75,6 +82,11 @@ export class TaskTable {
   paused(): TaskRow[] {
     const rows = [...this.#paused].flatMap((taskId) => this.#live.get(taskId) ?? []);
     return rows.sort((a, b) => a.n - b.n);
+  }
+
+  /** Tasks of a source that have not ended, and of them those that have not started. */
+  countOf(source: Source): Readonly<SourceCount> {
+    return this.#counts.get(source) ?? { live: 0, queued: 0 };
   }
 
   liveCount(): number {
@@ -160,10 +172,21 @@ export class TaskTable {
   }
 
   #keep(taskId: string, row: TaskRow | null): void {
+    this.#count(this.#live.get(taskId) ?? null, -1);
+    this.#count(row, 1);
     if (row === null) this.#live.delete(taskId);
     else this.#live.set(taskId, row);
     if (row !== null && (row.state === 'PAUSED' || row.pause?.asked === true)) this.#paused.add(taskId);
     else this.#paused.delete(taskId);
+  }
+
+  #count(row: TaskRow | null, by: 1 | -1): void {
+    if (row === null) return;
+    const { source } = row.request;
+    const count = this.#counts.get(source) ?? { live: 0, queued: 0 };
+    count.live += by;
+    if (row.state === 'PENDING') count.queued += by;
+    this.#counts.set(source, count);
   }
 
   #trimSometimes(): void {

@@ -107,6 +107,18 @@ export interface Amendment {
   remove: string[];
 }
 
+export interface LeaseEntry {
+  resource: string;
+  /** Task ids; several only when the lease is shared. Empty: it is free. */
+  owners: string[];
+  mode: 'exclusive' | 'shared' | null;
+  /** The newest fencing token that was granted; 0: none ever was. */
+  fence: number;
+  waiting: { taskId: string; method: string; priority: number; why: string | null }[];
+  /** How many wait in all. */
+  waitingCount: number;
+}
+
 /** Who cancels decides the reason: `CANCELLED_BY_USER`, `_CLOUD` or `_SYSTEM`. */
 export type Canceller = 'USER' | 'CLOUD' | 'SYSTEM';
 
@@ -146,5 +158,7 @@ export interface TaskManager {
   onEvent(listener: (event: TaskEvent) => void): () => void;
   /** Holder of each resource, for the context. */
   leases(): { resource: string; owner: string | null; fence: number }[];
+  /** The same for people: every owner, and who waits for it and why, at most 20 of each, best first. */
+  leaseBoard(): LeaseEntry[];
   summary(): { busy: boolean; running: string[]; queued: { queueKey: string; length: number }[] };
 }

@@ -96,11 +96,10 @@ describe('commands that come at once', () => {
         { positionName: '거실' },
         { priority: 80, preemptPolicy: 'PREEMPT_LOWER' },
       );
-      const preempted = await witness.end(first);
-      expect(preempted.reason_code).toBe('PREEMPTED');
-      expect(turning(preempted.truth)).toBe(false);
       const end = await witness.end(second);
       expect(end).toMatchObject({ event: 'COMPLETED', evidence: { area_id: '2' } });
+      expect(witness.endsOf(first)).toEqual([]);
+      expect(await witness.end(first)).toMatchObject({ event: 'COMPLETED', evidence: { area_id: '4' } });
     }));
 
   it('by the legacy path reach the same methods: one task, one end, marked legacy', () =>
@@ -151,7 +150,7 @@ describe('commands that come at once', () => {
 });
 
 describe('a move while the fan runs', () => {
-  it('first stops the cleaning, waits for the fan to stand, and only then drives', () =>
+  it('waits for the fan to stand before it drives; the cleaning goes on if it is still in its room', () =>
     inHome({}, async ({ home, witness }) => {
       const cleaning = await home.task('startCleaning', { cleanMinTimeMs: 120_000 });
       await home.until(() => home.world.fan.rpm > 1_000, 20_000, 'the fan turns');
@@ -159,7 +158,8 @@ describe('a move while the fan runs', () => {
       await home.until(() => witness.diary.travelled(0) > 0.05, 60_000, 'the robot moves');
       expect(home.world.fan.rpm).toBe(0);
       expect((await witness.end(move)).event).toBe('COMPLETED');
-      expect((await witness.end(cleaning)).event).toBe('CANCELLED');
+      expect(witness.diary.now.room).toBe('2');
+      expect((await witness.end(cleaning)).event).toBe('COMPLETED');
       expect(witness.diary.between(0).some((page) => page.rpm > 0 && turning(page))).toBe(false);
     }));
 });

@@ -119,6 +119,10 @@ export class FakeTasks implements TaskManager {
     return [];
   }
 
+  leaseBoard(): ReturnType<TaskManager['leaseBoard']> {
+    return [];
+  }
+
   summary(): { busy: boolean; running: string[]; queued: { queueKey: string; length: number }[] } {
     return { busy: false, running: [], queued: [] };
   }

@@ -1,7 +1,7 @@
 /** Tasks: submit, list, show, pause, resume, cancel. */
 import { z } from 'zod';
 import { taskCommandSchema } from '../../../config/contracts/wire/command.js';
-import { taskView, viewTask } from '../../views.js';
+import { leaseView, taskView, viewLease, viewTask } from '../../views.js';
 import { refused } from '../http/errors.js';
 import { boolParam, defineRoute, idParams, intParam, type Route } from '../http/route.js';
 import { ACCEPTED, command, control } from './command.js';
@@ -75,6 +75,18 @@ export const taskRoutes: readonly Route[] = [
       if (task === null) throw refused('NOT_FOUND', 'there is no task with this id', 'id');
       return { status: 200, body: viewTask(task) };
     },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/leases',
+    tag: 'tasks',
+    summary: 'Who holds each resource, under which fencing token, and who waits for it and why',
+    scope: 'read',
+    responses: { 200: { description: 'Leases', schema: z.strictObject({ leases: z.array(leaseView) }) } },
+    handle: ({ services }) => ({
+      status: 200,
+      body: { leases: services.runtime.tasks.leaseBoard().map(viewLease) },
+    }),
   }),
   ...controls.map(({ verb, method, summary }) =>
     defineRoute({

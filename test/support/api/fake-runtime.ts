@@ -303,6 +303,18 @@ export class FakeRuntime implements Runtime {
       this.workflowRecords.filter((w) => active !== true || w.endedAt === null).slice(0, limit),
     onEvent: (listener) => this.taskEvents.add(listener),
     leases: () => [{ resource: 'motion', owner: 't-s2', fence: 3 }],
+    leaseBoard: () => [
+      {
+        resource: 'motion',
+        owners: ['t-s2'],
+        mode: 'exclusive',
+        fence: 3,
+        waiting: [
+          { taskId: 't-s3', method: 'setMoveTo', priority: 50, why: 'motion is held by rotate t-s2' },
+        ],
+        waitingCount: 1,
+      },
+    ],
     summary: () => ({ busy: true, running: ['t-s2'], queued: [{ queueKey: 'motion', length: 1 }] }),
   };
 

@@ -189,6 +189,19 @@ describe('the fan', () => {
     expect(take()).toEqual([]);
   });
 
+  it('refuses a speed under a token older than the newest, and one without any; a stop needs none', async () => {
+    const { fan, peer, advance, take } = await connect();
+    expect(await outcome(fan.setSpeed(60, 7), advance, 50)).toBe('ok');
+    take();
+    await expect(fan.setSpeed(90, 6)).rejects.toMatchObject({ reason: 'RESOURCE_BUSY' });
+    await expect(fan.setSpeed(90)).rejects.toMatchObject({ reason: 'RESOURCE_BUSY' });
+    expect(take()).toEqual([]);
+    expect(peer.setPoint).toBe(600);
+    expect(fan.counters().stale_fences).toBe(2);
+    expect(await outcome(fan.setSpeed(0), advance, 50)).toBe('ok');
+    expect(peer.setPoint).toBe(0);
+  });
+
   it('mends a damaged answer by asking again', async () => {
     const { fan, peer, advance } = await connect();
     peer.corrupt = 2;

@@ -218,6 +218,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     tasks,
     runs,
     cuts,
+    methods,
     logged,
     blocked,
     done,
