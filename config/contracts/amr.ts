@@ -161,6 +161,8 @@ export interface AmrDriver {
   releaseEstop(by: string): Promise<void>;
   /** Loads the map at `mapYaml` (ROS map_server) with its `areas.yaml`; resolves when it is in use. */
   loadMap(mapYaml: string): Promise<void>;
+  /** Gives the map up, and with it the place; resolves when none is in use. Rejects with `ILLEGAL_STATE` during an action. */
+  clearMap(): Promise<void>;
   /** Tells localisation where the robot is, e.g. on its station. */
   relocalize(pose: Pose): Promise<void>;
 }

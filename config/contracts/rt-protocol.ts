@@ -13,6 +13,7 @@ export type RtRequest =
   | { op: 'releaseEstop'; by: string }
   | { op: 'plan'; request: PlanRequest }
   | { op: 'loadMap'; mapYaml: string }
+  | { op: 'clearMap' }
   | { op: 'relocalize'; pose: Pose };
 
 export type DaemonToRt =

@@ -1,5 +1,5 @@
 /**
- * Keeps the motion process in possession of the map, and tells it where it is whenever it stands on its station
+ * Keeps the motion process in possession of the map, or without one after a reset, and tells it where it is whenever it stands on its station
  * and does not know: after a start, after it died, after the base was away. Level-triggered, so that nothing
  * depends on having been there at the right moment.
  */
@@ -46,7 +46,7 @@ export class BodyWatch {
     const { amr, map } = this.#deps;
     const state = amr.state();
     if (state === null || !state.base.connected) return false;
-    if (map.bundle === null) return true;
+    if (map.bundle === null) return state.mapId === null;
     if (state.base.docked === null) return false;
     if (state.pose !== null && state.localized === null) return false;
     return state.mapId === map.bundle.id && !this.#asking && this.#wanted(state) === null;
@@ -71,7 +71,13 @@ export class BodyWatch {
   #wanted(state: RobotState): { ask: () => Promise<void>; failure: string } | null {
     const { amr, map } = this.#deps;
     const { file, bundle } = map;
-    if (file === null || bundle === null) return null;
+    if (file === null || bundle === null) {
+      if (state.mapId === null) return null;
+      return {
+        ask: () => amr.clearMap(),
+        failure: 'the motion process did not give the map up; it is asked again',
+      };
+    }
     if (state.mapId !== bundle.id) {
       return {
         ask: () => amr.loadMap(file),

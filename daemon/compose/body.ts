@@ -171,6 +171,7 @@ function withoutBase(client: RtClient, config: Config): Body {
     estop: (by) => client.estop(by),
     releaseEstop: (by) => client.releaseEstop(by),
     loadMap: async () => {},
+    clearMap: async () => {},
     relocalize: refuse,
   };
   return {

@@ -165,6 +165,11 @@ export class RtClient implements AmrDriver {
     this.#map = mapYaml;
   }
 
+  async clearMap(): Promise<void> {
+    this.#map = null;
+    await this.#ask('clearMap', { op: 'clearMap' }, ANSWER_MS);
+  }
+
   async relocalize(pose: Pose): Promise<void> {
     await this.#ask('relocalize', { op: 'relocalize', pose }, ANSWER_MS);
   }

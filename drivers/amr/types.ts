@@ -83,8 +83,8 @@ export type GridPlan =
 
 /** Plans without blocking its caller; `pending` counts plans that have not come back (for the lock-step barrier). */
 export interface Planner {
-  /** Uses this map from now on; plans in flight for an older one come back `no_map`. */
-  setMap(map: PlanningMap): void;
+  /** Uses this map from now on, or none; plans in flight for an older one come back `no_map`. */
+  setMap(map: PlanningMap | null): void;
   /**
    * `live`: cells (row-major index) that hold obstacles now and are not in the map. Rejects with a `Refusal` only
    * when the planner itself failed.
@@ -155,6 +155,8 @@ export interface NavigatorState {
 export interface Navigator {
   /** Replaces the map. The pose becomes unknown until `relocalize`. A running followPath or dock ends first. */
   setMap(bundle: MapBundle): void;
+  /** Gives the map up: pose, obstacles and plans go with it. A running followPath or dock ends first. */
+  clearMap(): void;
   /** Tells where the robot is. `spread`: standard deviations, default 0.1 m and 0.1 rad. */
   relocalize(pose: Pose, spread?: { xy: number; theta: number }): void;
   /** Gives the pose up and looks for it over the whole map; scans and some turning will tell. */

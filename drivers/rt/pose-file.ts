@@ -2,7 +2,7 @@
  * `<state-dir>/rt-pose.json`: where the robot last knew itself to be, so that a motion process that starts again
  * need not begin lost. A hint, not a record: it is not fsynced, and localisation checks it against the lidar.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -22,6 +22,8 @@ export interface PoseStore {
   load(): StoredPose | null;
   /** Off the event loop: a slow disk must not hold up the control loop. Resolves to false when it failed. */
   save(pose: StoredPose): Promise<boolean>;
+  /** What is stored is true no longer. */
+  forget(): void;
   /** For a process that is about to end, with the wheels already stopped. */
   saveNow(pose: StoredPose): boolean;
 }
@@ -50,6 +52,10 @@ export class PoseFile implements PoseStore {
     } catch {
       return false;
     }
+  }
+
+  forget(): void {
+    rmSync(this.#path, { force: true });
   }
 
   saveNow(pose: StoredPose): boolean {

@@ -14,6 +14,7 @@ export class PoseKeeper {
   #saved: StoredPose | null = null;
   #savedMono = Number.NEGATIVE_INFINITY;
   #saving = false;
+  #forgotten = false;
   #failures = 0;
 
   constructor(store: PoseStore) {
@@ -22,6 +23,7 @@ export class PoseKeeper {
 
   /** To be called in every control cycle. */
   keep(state: NavigatorState, still: boolean, now: number, mono: number): void {
+    if (this.#movedWithoutMap(state)) return;
     const pose = storable(state, still, now);
     if (pose === null || this.#saving) return;
     const justStopped = still && this.#saved?.still !== true;
@@ -33,6 +35,27 @@ export class PoseKeeper {
       this.#saving = false;
       if (!saved) this.#failures += 1;
     });
+  }
+
+  /** It was driven without a map: nobody can tell where it is but itself, by looking. */
+  get lost(): boolean {
+    return this.#forgotten;
+  }
+
+  /**
+   * Where it drives without a map nobody knows: its last place must not be believed once the map is back. A robot that
+   * only rolls on for a moment, because its motion process died, was not driven.
+   */
+  #movedWithoutMap({ mapId, stoppedSince, action }: NavigatorState): boolean {
+    if (mapId !== null) {
+      this.#forgotten = false;
+      return false;
+    }
+    if (action === null || stoppedSince !== null || this.#forgotten || this.#saving) return false;
+    this.#forgotten = true;
+    this.#saved = null;
+    this.#store.forget();
+    return true;
   }
 
   /** When the process ends. */

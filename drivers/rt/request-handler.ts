@@ -105,6 +105,11 @@ export class RequestHandler {
       case 'loadMap':
         this.#loadMap(request.mapYaml);
         return 'now';
+      case 'clearMap':
+        this.#requireRest();
+        navigator.clearMap();
+        this.#log('info', 'no map is in use any more');
+        return 'now';
       case 'relocalize':
         navigator.relocalize(request.pose);
         return 'now';
@@ -154,18 +159,21 @@ export class RequestHandler {
 
   /** Reading a map takes the event loop some milliseconds, so the robot has to stand. */
   #loadMap(mapYaml: string): void {
-    const { loop, navigator, poses } = this.#parts;
-    if (loop.action !== null) {
-      throw new Refusal('ILLEGAL_STATE', 'the map cannot be changed while an action runs');
-    }
+    const { navigator, poses } = this.#parts;
+    this.#requireRest();
     const bundle = this.#readMap(mapYaml);
     if (navigator.state().mapId === bundle.id) return;
     navigator.setMap(bundle);
     const last = poses.takeOver(bundle.id);
     if (last !== null) navigator.relocalize(last.pose, last.spread);
-    // Nothing will ever tell it where it is, so it looks for itself.
-    else if (bundle.areas.station === null) navigator.relocalizeAnywhere();
+    // Nothing else will tell it where it is, so it looks for itself.
+    else if (bundle.areas.station === null || poses.lost) navigator.relocalizeAnywhere();
     this.#log('info', `map ${bundle.id} is in use`);
+  }
+
+  #requireRest(): void {
+    if (this.#parts.loop.action === null) return;
+    throw new Refusal('ILLEGAL_STATE', 'the map cannot be changed while an action runs');
   }
 
   #readMap(mapYaml: string): MapBundle {

@@ -37,6 +37,7 @@ const request = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('releaseEstop'), by: reason }),
   z.strictObject({ op: z.literal('plan'), request: z.strictObject({ from: pose.nullable(), goal: pose }) }),
   z.strictObject({ op: z.literal('loadMap'), mapYaml: z.string().min(1).max(4096) }),
+  z.strictObject({ op: z.literal('clearMap') }),
   z.strictObject({ op: z.literal('relocalize'), pose }),
 ]);
 

@@ -39,6 +39,7 @@ export class FakeAmr implements AmrDriver {
   battery = 80;
   charging = false;
   docked = false;
+  mapId: string | null = 'map-1';
   /** Things in the way; the follower stops before them. */
   obstacles: Point[] = [];
   /** The wheels are held: they are commanded and do not turn. */
@@ -148,7 +149,12 @@ export class FakeAmr implements AmrDriver {
   async releaseEstop(): Promise<void> {
     this.#estop = null;
   }
-  async loadMap(): Promise<void> {}
+  async loadMap(): Promise<void> {
+    this.mapId = 'map-1';
+  }
+  async clearMap(): Promise<void> {
+    this.mapId = null;
+  }
   async relocalize(pose: Pose): Promise<void> {
     this.log.push('relocalize');
     this.pose = pose;
@@ -483,7 +489,7 @@ export class FakeAmr implements AmrDriver {
       lidar: { connected: this.lidarConnected, lastScanAt: this.lidarConnected ? now : null },
       safety: this.#safety(),
       action: this.#job === null ? null : { id: this.#job.id, kind: this.#job.action.kind },
-      mapId: 'map-1',
+      mapId: this.mapId,
       counters: {},
     };
     this.#emit({ type: 'state', state: this.#state });

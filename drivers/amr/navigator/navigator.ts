@@ -99,6 +99,12 @@ export class OnboardNavigator implements Navigator {
     this.#planner.setMap(costmap);
   }
 
+  clearMap(): void {
+    this.#runner.mapChanged();
+    this.#ground = null;
+    this.#planner.setMap(null);
+  }
+
   relocalize(pose: Pose, spread: { xy: number; theta: number } = { xy: 0.1, theta: 0.1 }): void {
     this.#ground?.localizer.setPose(pose, spread);
     this.#ground?.obstacles.clear();

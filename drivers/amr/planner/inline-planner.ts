@@ -15,8 +15,8 @@ export class InlinePlanner implements Planner {
     this.#params = params;
   }
 
-  setMap(map: PlanningMap): void {
-    this.#engine = new PlanEngine(map, this.#params);
+  setMap(map: PlanningMap | null): void {
+    this.#engine = map === null ? null : new PlanEngine(map, this.#params);
   }
 
   plan(from: Pose, goal: Pose, live: Int32Array): Promise<PlanResult> {

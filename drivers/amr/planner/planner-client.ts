@@ -81,8 +81,18 @@ export class PlannerClient implements Planner {
     return { ...this.#counters };
   }
 
-  setMap(map: PlanningMap): void {
+  setMap(map: PlanningMap | null): void {
     this.#map = map;
+    if (map === null) {
+      // A search takes its time; what it finds is on no map any more.
+      for (const { resolve, cancelTimer } of this.#waiting.values()) {
+        cancelTimer();
+        resolve(NO_MAP);
+      }
+      this.#waiting.clear();
+      void this.#dropWorker();
+      return;
+    }
     this.#worker?.postMessage({ t: 'map', map: transferable(map), params: this.#params });
   }
 

@@ -332,6 +332,7 @@ export class FakeRuntime implements Runtime {
     estop: () => refuseDirect(),
     releaseEstop: () => refuseDirect(),
     loadMap: async () => {},
+    clearMap: async () => {},
     relocalize: () => refuseDirect(),
   };
 }

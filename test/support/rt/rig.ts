@@ -98,6 +98,7 @@ export class Rig {
       poses: {
         load: () => this.poses.at(-1) ?? null,
         save: async (pose) => this.poses.push(pose) > 0,
+        forget: () => void this.poses.splice(0),
         saveNow: (pose) => this.poses.push(pose) > 0,
       },
       onChannelLost: (reason) => this.lost.push(reason),

@@ -33,6 +33,10 @@ export class ScriptedNavigator implements Navigator {
     this.#mapId = bundle.id;
   }
 
+  clearMap(): void {
+    this.#mapId = null;
+  }
+
   relocalize(pose: Pose, spread?: { xy: number; theta: number }): void {
     this.pose = pose;
     this.relocalized.push({ pose, spread });

@@ -68,6 +68,16 @@ async function rejection(plan: Promise<unknown>): Promise<string> {
 }
 
 describe('the planner client', () => {
+  it('has no map once it was told so, and nothing that it searches for is found on it', async () => {
+    const { client, workers } = setUp();
+    const plan = client.plan(FROM, GOAL, NONE);
+    client.setMap(null);
+    expect(await plan).toMatchObject({ ok: false, reason: 'no_map' });
+    expect(workers[0]?.terminated).toBe(true);
+    expect(client.pending).toBe(0);
+    expect(await client.plan(FROM, GOAL, NONE)).toMatchObject({ ok: false, reason: 'no_map' });
+  });
+
   it('starts its worker with the first plan, tells it the map first, and counts what is pending', async () => {
     const { workers, client } = setUp();
     expect(workers).toHaveLength(0);

@@ -28,12 +28,19 @@ class Body {
     state: () => this.state(),
     subscribe: (listener: (event: AmrEvent) => void) => {
       this.#listener = listener;
-      return () => {};
+      return () => {
+        this.#listener = () => {};
+      };
     },
     loadMap: async (file: string) => {
       this.asked.push(`loadMap ${file}`);
       if (this.refuses) throw new Error('busy');
       this.mapId = bundle.id;
+    },
+    clearMap: async () => {
+      this.asked.push('clearMap');
+      this.mapId = null;
+      this.localized = null;
     },
     relocalize: async (pose: Pose) => {
       this.asked.push(`relocalize ${pose.x} ${pose.y}`);
@@ -121,6 +128,26 @@ describe('a body that nobody was waiting for', () => {
     expect(watch.known).toBe(true);
     body.localized = true;
     expect(watch.known).toBe(true);
+  });
+
+  it('gives the map up once the robot has none any more, and gets it again when it is back', async () => {
+    const inUse: MapInUse = { ...map };
+    watch.close();
+    watch = new BodyWatch({ amr: body.amr, map: inUse, clock, log: SILENT_LOG });
+    await reportsFor(3000);
+    inUse.bundle = null;
+    expect(watch.known).toBe(false);
+    await reportsFor(3000);
+    expect(watch.known).toBe(true);
+    inUse.bundle = bundle;
+    await reportsFor(3000);
+    expect(body.asked).toEqual([
+      'loadMap /map/map.yaml',
+      'relocalize 0.5 0.5',
+      'clearMap',
+      'loadMap /map/map.yaml',
+      'relocalize 0.5 0.5',
+    ]);
   });
 
   it('is asked again, but not all the time, while it refuses', async () => {

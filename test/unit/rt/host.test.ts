@@ -330,6 +330,35 @@ describe('the motion process', () => {
     expect(rig.navigator.looksEverywhere).toBe(0);
   });
 
+  it('gives its map up when told to, and not while an action runs', async () => {
+    await rig.drive();
+    expect(await refusal(rig.client.clearMap())).toMatchObject({ reason: 'ILLEGAL_STATE' });
+    expect(rig.state().mapId).toBe('m-test');
+    await rig.client.stop('test');
+    await rig.run(2000);
+    await rig.client.clearMap();
+    await rig.run(200);
+    expect(rig.state().mapId).toBeNull();
+  });
+
+  it('does not believe its last place on a map that comes back after it drove without one', async () => {
+    await rig.client.loadMap('/maps/good.yaml');
+    await rig.run(1500);
+    await rig.client.clearMap();
+    rig.poses.push({ mapId: 'm-good', pose: { x: 3, y: 4, theta: 1 }, at: 0, still: true });
+    await rig.run(1000);
+    await rig.client.loadMap('/maps/good.yaml');
+    expect(rig.navigator.relocalized).toHaveLength(1);
+    await rig.client.clearMap();
+    await rig.drive();
+    await rig.client.stop('test');
+    await rig.run(2000);
+    const before = rig.navigator.looksEverywhere;
+    await rig.client.loadMap('/maps/good.yaml');
+    expect(rig.navigator.relocalized).toHaveLength(1);
+    expect(rig.navigator.looksEverywhere).toBe(before + 1);
+  });
+
   it('looks for itself on a map without a station, on which nothing else could tell it where it is', async () => {
     await rig.client.loadMap('/maps/good.yaml');
     expect(rig.navigator.relocalized).toEqual([]);
