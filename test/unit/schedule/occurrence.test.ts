@@ -153,8 +153,11 @@ describe('the next occurrence of a cron pattern', () => {
 });
 
 const START = Date.UTC(2026, 10, 30, 8, 15, 0);
+/** In order: the reference gives the times of a day in the order in which they are written. */
 const list = (min: number, max: number, most = 3) =>
-  fc.uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: most });
+  fc
+    .uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: most })
+    .map((values) => values.sort((a, b) => a - b));
 const opt = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
 const weekdays = fc.constantFrom('MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU');
 
@@ -172,7 +175,8 @@ const recurrences = fc
     nth: opt(fc.constantFrom(1, 2, 4, 5, -1, -2)),
     BYHOUR: opt(list(0, 23)),
     BYMINUTE: opt(list(0, 59)),
-    BYSETPOS: opt(fc.uniqueArray(fc.constantFrom(1, 2, 3, -1, -2), { minLength: 1, maxLength: 2 })),
+    // One at a time and not −2: the reference gives one time twice, and of a single one its last but one.
+    BYSETPOS: opt(fc.constantFrom(1, 2, 3, -1)),
     WKST: opt(weekdays),
   })
   .map(({ nth, BYDAY, ...parts }) => ({
@@ -197,8 +201,18 @@ const recurrences = fc
 /** Occurrences after which the reference gives up. */
 const MOST = 4_000;
 
-/** rrule.js on UTC, where it has no zone to get wrong; bounded, because it does not end by itself. */
+/** Of these the reference looks at every hour or day up to the year 9999 when it finds nothing. */
+const SHORT = /FREQ=(HOURLY|DAILY|WEEKLY)/;
+
+/** Hours that a step of this many never comes to keep the reference in an endless loop. */
+function stepsPastHours(text: string): boolean {
+  const interval = Number(/INTERVAL=(\d+)/.exec(text)?.[1] ?? 1);
+  return text.includes('HOURLY') && text.includes('BYHOUR') && 24 % interval === 0 && interval > 1;
+}
+
+/** rrule.js on UTC, where it has no zone to get wrong; null where it would take too long to answer. */
 function reference(text: string, anchorLocal: number, fromLocal: number, toLocal: number): number[] | null {
+  if (stepsPastHours(text)) return null;
   const options = rrule.RRule.parseString(text);
   const rule = new rrule.RRule({
     ...options,
@@ -217,6 +231,7 @@ describe('the next occurrence of a recurrence rule', () => {
         const from = START + days * DAY + 7 * 3_600_000;
         const to = from + (text.includes('HOURLY') ? 20 : 400) * DAY;
         const rule: Rule = { kind: 'rrule', text, anchorLocal: START };
+        fc.pre(!SHORT.test(text) || nextOccurrence(rule, 'UTC', START - 1) !== null);
         const expected = reference(text, START, from + 1, to);
         fc.pre(expected !== null);
         expect(occurrences(rule, 'UTC', from, to).slice(0, 50), text).toEqual(expected?.slice(0, 50));
