@@ -1,31 +1,13 @@
 /** When a command was issued and how long it may be carried out, judged on the wall clock. */
 import { isoWithOffset } from '../../config/contracts/clock.js';
 import { Refusal, shown } from '../../config/contracts/errors.js';
+import { parseTimestamp } from '../../config/contracts/wire/timestamp.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** A command may be valid for no longer than this. */
 const MAX_EXPIRY_MS = 7 * DAY_MS;
 /** How long an answered `command_id` is remembered past the time at which it could still be accepted. */
 const REMEMBER_MS = DAY_MS;
-
-const RFC3339 =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
-/**
- * RFC 3339 §5.6: date, time with seconds, and an offset. Null for anything else: no offset, a day that does not
- * exist, a leap second (no clock of ours can compare one).
- */
-function parseTimestamp(text: string): number | null {
-  const match = RFC3339.exec(text);
-  if (match === null) return null;
-  const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
-  if (year === undefined || month === undefined || day === undefined) return null;
-  if ((hour ?? 24) > 23 || (minute ?? 60) > 59 || (second ?? 60) > 59) return null;
-  const date = new Date(Date.UTC(year, month - 1, day));
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
-  const value = Date.parse(text.toUpperCase());
-  return Number.isFinite(value) ? value : null;
-}
 
 export interface TimeRules {
   /** Wall time, epoch ms. */

@@ -140,4 +140,37 @@ export const MIGRATIONS: readonly string[] = [
   -- Why a task is paused or was, and what it carries on: JSON.
   ALTER TABLE tasks ADD COLUMN pause TEXT;
   `,
+  `
+  CREATE TABLE schedules (
+    n INTEGER PRIMARY KEY,
+    schedule_id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    -- The first occurrence that is not settled; null: none, or paused.
+    next_at INTEGER,
+    -- Occurrences up to here are settled: run, reported as missed, or passed over while it was paused.
+    settled_at INTEGER NOT NULL,
+    -- The run of next_at while it cannot be admitted.
+    blocked_run TEXT,
+    -- What was asked for, JSON; never changes.
+    request TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  );
+  CREATE INDEX schedules_due ON schedules (next_at) WHERE state = 'ACTIVE' AND blocked_run IS NULL;
+  CREATE INDEX schedules_blocked ON schedules (n) WHERE blocked_run IS NOT NULL;
+  CREATE INDEX schedules_open ON schedules (n) WHERE state <> 'ENDED';
+  CREATE INDEX schedules_ended ON schedules (n) WHERE state = 'ENDED';
+  -- At most one run of each occurrence.
+  CREATE TABLE schedule_runs (
+    run_id TEXT PRIMARY KEY,
+    schedule_n INTEGER NOT NULL REFERENCES schedules (n) ON DELETE CASCADE,
+    scheduled_for INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    task_id TEXT,
+    workflow_id TEXT,
+    reason TEXT,
+    message TEXT,
+    at INTEGER NOT NULL,
+    UNIQUE (schedule_n, scheduled_for)
+  ) WITHOUT ROWID;
+  `,
 ];

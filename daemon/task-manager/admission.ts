@@ -106,6 +106,7 @@ export function requestOf(submit: SubmitTask, { spec, params }: Admitted): TaskR
     stepId: submit.workflow?.stepId ?? task.cloud_step_id ?? null,
     planId: submit.workflow?.planId ?? task.cloud_plan_id ?? null,
     cloudOutputKey: task.cloud_output_key ?? null,
+    run: submit.run ?? null,
     role: null,
   };
 }

@@ -75,6 +75,8 @@ export interface TaskManagerDeps {
   context(): object;
   /** A stop could not be proven: the drive has to be cut, whoever still believes in it. */
   emergencyCut(reason: string): void;
+  /** Whether the robot knows what time it is; until then schedules wait. Default: it does. */
+  clockTrusted?(): boolean;
   /** What policy says of each task; none: everything may run. */
   gate?: TaskGate;
   limits?: Partial<TaskManagerLimits>;
@@ -109,6 +111,8 @@ export interface TaskManagerHandle extends TaskManager {
   turnAway(taskId: string, message: string): void;
   /** A setting changed: what policy no longer lets run is stopped. */
   policyChanged(): void;
+  /** The robot knows the time now, or no longer: schedules look at it. */
+  clockTrustChanged(): void;
   /** Something that conditions look at has changed: waiting steps look again now. */
   contextChanged(): void;
   /**

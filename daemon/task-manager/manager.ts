@@ -7,12 +7,17 @@ import { OPEN_GATE } from './gate.js';
 import { gatedTasks } from './gated.js';
 import { leaseBoard } from './lease-board.js';
 import { recover } from './recovery.js';
+import { Schedules } from './schedule/schedules.js';
 import { TaskCore } from './task-core.js';
 import { TaskEvents } from './task-events.js';
 import { WorkflowEngine } from './workflow/engine.js';
 import { workflowRecord } from './workflow/records.js';
 
 const DEFAULT_LIST = 100;
+
+function prefixed(schedules: Schedules): Record<string, number> {
+  return Object.fromEntries(Object.entries(schedules.counters()).map(([k, v]) => [`schedules_${k}`, v]));
+}
 
 /** Accepts nothing before `recover` was called, and nothing after `stop`. */
 export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
@@ -24,6 +29,16 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
   const core = new TaskCore({ ...deps, gate, methods, events, defects, limits });
   const compile = { methods, resolveCapability: deps.resolveCapability };
   const engine = new WorkflowEngine({ ...deps, core, events, defects, limits, compile });
+  const schedules = new Schedules({
+    ...deps,
+    methods,
+    compile,
+    core,
+    engine,
+    events,
+    defects,
+    clockTrusted: deps.clockTrusted ?? (() => true),
+  });
   deps.store.participate({ failed: () => core.pumpLater() });
 
   let accepting = false;
@@ -33,6 +48,7 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
   };
 
   return {
+    schedules,
     ...gatedTasks({ gate, methods, core, engine }),
     submit(request) {
       mustAccept();
@@ -87,16 +103,19 @@ export function createTaskManager(deps: TaskManagerDeps): TaskManagerHandle {
     recover() {
       const report = recover({ ...deps, methods, core, engine, maxAttempts: limits.maxAttempts });
       accepting = true;
+      schedules.start();
       return report;
     },
     emergencyStop: (message, observedAtMs) => core.emergencyStop(message, observedAtMs),
+    clockTrustChanged: () => schedules.trustChanged(),
     contextChanged: () => tolerateStore(() => engine.look()),
     async stop() {
       accepting = false;
+      schedules.stop();
       engine.stop();
       core.close();
       await core.executions.idle();
     },
-    counters: () => ({ ...core.counters(), workflows: engine.table.live().length }),
+    counters: () => ({ ...core.counters(), workflows: engine.table.live().length, ...prefixed(schedules) }),
   };
 }

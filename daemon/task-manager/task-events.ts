@@ -4,6 +4,7 @@ import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { Source, TaskEvent, TaskEventName } from '../../config/contracts/wire/events.js';
 import type { OutboxWriter } from '../store/outbox-types.js';
 import type { Store } from '../store/store.js';
+import type { RunLabel } from './schedule/types.js';
 import { type Outcome, type TaskRow, wireTime } from './task.js';
 
 const TOPIC = 'events/task';
@@ -22,6 +23,10 @@ export interface EventSubject {
   traceId: string | null;
   legacy?: boolean;
   revision?: number;
+  /** The run of a schedule that it belongs to. */
+  run?: RunLabel | null;
+  /** A task that the workflow engine waits for. */
+  isStep?: boolean;
 }
 
 /** What one event says. */
@@ -36,6 +41,14 @@ export interface EventDetail {
   skipped?: boolean;
 }
 
+/** A run of a schedule ended as its task or its workflow did; called inside the running `write`. */
+export type RunEnded = (
+  runId: string,
+  event: 'COMPLETED' | 'FAILED' | 'CANCELLED',
+  reason: TaskReason | null,
+  message: string | null,
+) => void;
+
 type Stamp =
   | { event_id: string; store_epoch: string; device_id: string; boot_id: string; seq: number }
   | { event_id: string; store_epoch: string; device_id: string; boot_id: string; telemetry_seq: number };
@@ -45,6 +58,7 @@ export class TaskEvents {
   readonly #outbox: OutboxWriter;
   readonly #clock: Clock;
   readonly #listeners = new Set<(event: TaskEvent) => void>();
+  #runEnded: RunEnded | null = null;
 
   constructor(store: Store, outbox: OutboxWriter, clock: Clock) {
     this.#store = store;
@@ -59,12 +73,19 @@ export class TaskEvents {
     };
   }
 
+  watchRuns(ended: RunEnded): void {
+    this.#runEnded = ended;
+  }
+
   /** Appends to the ordered lane. `repeat`: counts events of one name within an attempt, from 1. */
   publish(name: TaskEventName, subject: EventSubject, detail: EventDetail, repeat?: number): void {
     const key = keyOf(name, subject, repeat);
     this.#outbox.appendOrdered(TOPIC, key, (stamp) =>
       this.#tell(this.#build(name, subject, detail, stamp, key)),
     );
+    const { run } = subject;
+    if (run == null || (name !== 'COMPLETED' && name !== 'FAILED' && name !== 'CANCELLED')) return;
+    if (isWhole(subject)) this.#runEnded?.(run.runId, name, detail.reason ?? null, detail.message ?? null);
   }
 
   /** Telemetry: a newer one replaces an unsent older one of the same subject. */
@@ -110,6 +131,7 @@ export class TaskEvents {
       ...(detail.skipped === true ? { skipped: true } : {}),
       ...(subject.legacy === true ? { legacy: true } : {}),
       ...(subject.revision === undefined ? {} : { revision: subject.revision }),
+      ...(subject.run == null ? {} : runFields(subject.run)),
       correlation_id: subject.correlationId,
       trace_id: subject.traceId,
       occurred_at: wireTime(this.#clock.now()),
@@ -141,6 +163,8 @@ export function subjectOf(row: TaskRow): EventSubject {
     correlationId: request.correlationId,
     traceId: request.traceId,
     legacy: request.legacy,
+    run: request.run,
+    isStep: request.role !== null,
   };
 }
 
@@ -155,8 +179,21 @@ export function detailOf(outcome: Outcome): EventDetail {
   };
 }
 
-/** `<task|workflow id>[:step_id]:<event>:<attempt>[:n]`; a task's own events carry the task id alone. */
+/** A task of its own, or a workflow as a whole: not one step of many, and not a run that never came to be. */
+function isWhole({ taskId, workflowId, stepId, isStep }: EventSubject): boolean {
+  if (taskId !== null) return isStep !== true;
+  return workflowId !== null && stepId === null;
+}
+
+function runFields({ scheduleId, runId, scheduledFor }: RunLabel) {
+  return { schedule_id: scheduleId, run_id: runId, scheduled_for: scheduledFor };
+}
+
+/** `<task|workflow|run id>[:step_id]:<event>:<attempt>[:n]`; a task's own events carry the task id alone. */
 function keyOf(name: TaskEventName, subject: EventSubject, repeat?: number): string {
+  if (subject.taskId === null && subject.workflowId === null && subject.run != null) {
+    return [subject.run.runId, name, subject.attempt, ...(repeat === undefined ? [] : [repeat])].join(':');
+  }
   const isStep = name.startsWith('WORKFLOW_STEP_') || subject.taskId === null;
   const who = isStep
     ? [subject.workflowId, ...(subject.stepId === null ? [] : [subject.stepId])]

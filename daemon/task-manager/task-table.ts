@@ -203,7 +203,7 @@ function toJson(value: object | null): string | null {
 /** Fields that came later stand for what they would have been when the row was written. */
 function requestFromDb(json: string): TaskRequest {
   const request = JSON.parse(json);
-  return { origin: request.source, undoes: null, decision: null, ...request };
+  return { origin: request.source, undoes: null, decision: null, run: null, ...request };
 }
 
 function fromDb(row: DbRow): TaskRow {

@@ -4,6 +4,7 @@ import type { TaskReason } from '../../config/contracts/reason-codes.js';
 import type { Source } from '../../config/contracts/wire/events.js';
 import type { Resource, ResourceClaim } from '../../executors/method.js';
 import type { Decision } from '../policy/decide.js';
+import type { RunLabel } from './schedule/types.js';
 import type { TaskRecord, TaskState } from './types.js';
 
 /** What was asked for, defaults filled in. Never changes. */
@@ -38,6 +39,8 @@ export interface TaskRequest {
   stepId: string | null;
   planId: string | null;
   cloudOutputKey: string | null;
+  /** The run of a schedule that it is, or that its workflow is. */
+  run: RunLabel | null;
   /** Set when the workflow engine waits for it. */
   role: 'step' | 'compensation' | null;
 }

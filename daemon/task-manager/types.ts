@@ -4,6 +4,10 @@ import type { TaskMetadata } from '../../config/contracts/wire/command.js';
 import type { Source, TaskEvent } from '../../config/contracts/wire/events.js';
 import type { WorkflowDocument, WorkflowStep } from '../../config/contracts/wire/workflow.js';
 import type { Decision } from '../policy/decide.js';
+import type { Canceller } from './canceller.js';
+import type { RunLabel, ScheduleBook } from './schedule/types.js';
+
+export type { Canceller } from './canceller.js';
 
 export const TASK_STATES = [
   'PENDING',
@@ -29,6 +33,8 @@ export interface SubmitTask {
   legacy: boolean;
   correlationId: string | null;
   workflow?: { workflowId: string; stepId: string; planId: string | null };
+  /** The run of a schedule that it is. */
+  run?: RunLabel;
 }
 
 export interface TaskRecord {
@@ -119,10 +125,8 @@ export interface LeaseEntry {
   waitingCount: number;
 }
 
-/** Who cancels decides the reason: `CANCELLED_BY_USER`, `_CLOUD` or `_SYSTEM`. */
-export type Canceller = 'USER' | 'CLOUD' | 'SYSTEM';
-
 export interface TaskManager {
+  readonly schedules: ScheduleBook;
   /**
    * Refuses (throws `Refusal`) or stores the task as PENDING; it is durable once `committed()` has resolved.
    * Must run inside the caller's store transaction when the caller's answer has to be atomic with it.

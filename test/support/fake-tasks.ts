@@ -10,8 +10,10 @@ import type {
   TaskRecord,
   WorkflowRecord,
 } from '../../daemon/task-manager/types.js';
+import { FakeSchedules } from './fake-schedules.js';
 
 export class FakeTasks implements TaskManager {
+  readonly schedules = new FakeSchedules();
   readonly submitted: SubmitTask[] = [];
   readonly workflows: WorkflowDocument[] = [];
   readonly amendments: Amendment[] = [];

@@ -1,7 +1,7 @@
 /** Cron patterns on local time. croner reads them and finds what comes next; zones are not its business here. */
 import { Cron } from 'croner';
 import { errorText } from '../../../config/contracts/errors.js';
-import type { LocalRule } from './occurrence.js';
+import type { LocalRule } from './types.js';
 
 /** A pattern of five fields. Throws `RangeError` that says what is wrong with it. */
 export function cronRule(pattern: string): LocalRule {

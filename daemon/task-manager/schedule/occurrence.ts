@@ -2,14 +2,8 @@
 import { cronRule } from './cron.js';
 import { recurrenceRule } from './recurrence.js';
 import { parseRecurrence } from './recurrence-parse.js';
-import type { Rule } from './types.js';
+import type { LocalRule, Rule } from './types.js';
 import { instantOf, localOf } from './zone.js';
-
-/** A rule on local time, which knows no zone. */
-export interface LocalRule {
-  /** The first local time at or after `fromLocal`, or null when there is none within the rule's horizon. */
-  next(fromLocal: number): number | null;
-}
 
 /** Throws `RangeError` for a rule that cannot be read. */
 export function localRule(rule: Exclude<Rule, { kind: 'at' }>, zone: string): LocalRule {

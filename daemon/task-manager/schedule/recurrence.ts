@@ -2,8 +2,9 @@
  * Finds the local times of a recurrence rule by walking over its periods. Every walk is bounded by the horizon, so a
  * rule that nobody can meet costs milliseconds (see docs/decisions/recurrence-rules.md).
  */
-import type { LocalRule } from './occurrence.js';
+
 import type { Recurrence } from './recurrence-parse.js';
+import type { LocalRule } from './types.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

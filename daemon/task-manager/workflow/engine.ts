@@ -45,10 +45,7 @@ export class WorkflowEngine implements OwnerHooks {
   }
 
   /** See `TaskManager.submitWorkflow`. */
-  submit(
-    document: WorkflowDocument,
-    options: Pick<WorkflowRequest, 'source' | 'correlationId' | 'traceId'>,
-  ): Workflow {
+  submit(document: WorkflowDocument, options: Omit<WorkflowRequest, 'document' | 'plans'>): Workflow {
     return this.#d.store.write(() => {
       const { workflow_id } = document;
       this.#checkRoom(workflow_id);

@@ -57,6 +57,7 @@ export function workflowSubject({ row }: Workflow): EventSubject {
     correlationId: row.request.correlationId,
     traceId: row.request.traceId,
     revision: row.revision,
+    run: row.request.run ?? null,
   };
 }
 

@@ -67,6 +67,9 @@ function submitOf(
     source: plan.source ?? row.request.source,
     legacy: false,
     correlationId: row.request.correlationId,
+    // A step that an amendment brought acts for whoever sent that.
+    ...(row.request.origin === undefined || plan.source != null ? {} : { origin: row.request.origin }),
+    ...(row.request.run === undefined ? {} : { run: row.request.run }),
     workflow: {
       workflowId: row.workflowId,
       stepId: plan.stepId,

@@ -2,6 +2,7 @@
 import type { TaskReason } from '../../../config/contracts/reason-codes.js';
 import type { Source } from '../../../config/contracts/wire/events.js';
 import type { WorkflowDocument } from '../../../config/contracts/wire/workflow.js';
+import type { RunLabel } from '../schedule/types.js';
 import type { StepState, WorkflowState } from '../types.js';
 
 /** A step of the document with everything decided that can be decided before it runs. */
@@ -65,8 +66,12 @@ export interface WorkflowRequest {
   document: WorkflowDocument;
   plans: StepPlan[];
   source: Source;
+  /** Who wanted it, when that is not the source. */
+  origin?: Source;
   correlationId: string | null;
   traceId: string | null;
+  /** The run of a schedule that it is. */
+  run?: RunLabel;
   /** What amendments did to it; absent: none. */
   amended?: Amended;
 }

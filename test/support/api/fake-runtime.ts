@@ -13,6 +13,7 @@ import type { Principal } from '../../../daemon/intake/types.js';
 import type { Capability, ConnectionFacts, DoctorCheck, MapView, Runtime } from '../../../daemon/runtime.js';
 import type { DeadLetter, OutboxReader, OutboxStats } from '../../../daemon/store/outbox-types.js';
 import type { StoreError } from '../../../daemon/store/store-error.js';
+import type { ScheduleRecord } from '../../../daemon/task-manager/schedule/types.js';
 import type { TaskManager, TaskRecord, WorkflowRecord } from '../../../daemon/task-manager/types.js';
 import { fakeMethods } from './fake-methods.js';
 import { homeContext } from './home-context.js';
@@ -76,6 +77,7 @@ export class FakeRuntime implements Runtime {
   ];
   taskRecords: TaskRecord[] = sampleTasks();
   workflowRecords: WorkflowRecord[] = [sampleWorkflow()];
+  scheduleRecords: ScheduleRecord[] = [];
   /** Commands that the intake saw, and how it answers one of a method (default: accepted). */
   readonly handled: { raw: unknown; principal: Principal }[] = [];
   refuse = new Map<string, { reason: ReasonCode; message: string }>();
@@ -286,6 +288,14 @@ export class FakeRuntime implements Runtime {
   }
 
   readonly tasks: TaskManager = {
+    schedules: {
+      add: () => refuseDirect(),
+      pause: () => refuseDirect(),
+      resume: () => refuseDirect(),
+      remove: () => refuseDirect(),
+      get: (id) => this.scheduleRecords.find((s) => s.scheduleId === id) ?? null,
+      list: (limit) => this.scheduleRecords.slice(0, limit),
+    },
     submit: () => refuseDirect(),
     submitWorkflow: () => refuseDirect(),
     cancelTask: () => refuseDirect(),

@@ -43,6 +43,7 @@ export interface TaskWorldOptions extends StoreWorldOptions {
   blocked?: Set<string>;
   blockedFor?: TaskReason;
   recover?: boolean;
+  clockTrusted?: () => boolean;
   /** A defect: appending an event whose key has this in it throws. */
   brokenEvent?: string;
 }
@@ -203,6 +204,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     },
     context: options.context ?? (() => context),
     emergencyCut: (reason) => cuts.push(reason),
+    ...(options.clockTrusted === undefined ? {} : { clockTrusted: options.clockTrusted }),
     ...(options.taskLimits === undefined ? {} : { limits: options.taskLimits }),
   });
   tasks.onEvent((event) => {
