@@ -4,6 +4,7 @@
  * anything and is put in as it is, `{x!}` for further words of the robot. A test holds them against the robot's code.
  */
 import { koreanBy } from './korean.js';
+import { problemsInKorean, WORKFLOW_FRAMES, WORKFLOW_WORDS } from './workflow-words-ko.js';
 
 /** What a value has to be, as `config/contracts/allowed-text.ts` says it. */
 export const ALLOWED = [
@@ -33,6 +34,7 @@ export const ALLOWED = [
 export const ROBOT_WORDS = [
   // Sentences that hold others come first: what follows would take them as a part of theirs.
   ['step {id}: {why!}', '{id} 단계: {why!}'],
+  ...WORKFLOW_FRAMES,
   [
     '{first!}; {method} was being stopped when the daemon restarted',
     '{first!}. {method}: 멈추는 중에 프로그램이 다시 시작했어요',
@@ -188,9 +190,14 @@ export const ROBOT_WORDS = [
     'the robot is starting or stopping: nothing is taken',
     '로봇이 켜지거나 꺼지는 중이라 아직 받을 수 없어요',
   ],
+  ...WORKFLOW_WORDS,
   ['{field}: found {value}; {allowed!}', '{field}: {value}. {allowed!}'],
   ...ALLOWED,
 ];
 
+const translate = koreanBy(ROBOT_WORDS);
+
 /** In Korean where there is a sentence for it, else as it is. */
-export const inKorean = koreanBy(ROBOT_WORDS);
+export function inKorean(message) {
+  return problemsInKorean(message, translate) ?? translate(message);
+}

@@ -4,7 +4,7 @@ import type { CONTROL_PARAMS } from '../../../config/contracts/wire/requests.js'
 import type { WorkflowStep } from '../../../config/contracts/wire/workflow.js';
 import type { IntakeDeps, Principal } from '../types.js';
 import { type Accepted, changes } from './accepted.js';
-import { allowStep } from './submit-workflow.js';
+import { allowSteps } from './allow-steps.js';
 
 /** Throws `Refusal`. Policy's fields are named below `params.add` and `params.replace`. */
 export function amendWorkflow(
@@ -35,6 +35,6 @@ export function amendWorkflow(
 }
 
 function judged(steps: WorkflowStep[], path: string, principal: Principal, deps: IntakeDeps) {
-  for (const [i, step] of steps.entries()) allowStep(step, `${path}.${i}`, principal, deps);
+  allowSteps(steps, path, principal, deps);
   return deps.policy.applyToSteps(principal.source, steps, path);
 }

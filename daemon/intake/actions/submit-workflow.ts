@@ -4,6 +4,7 @@ import type { WorkflowDocument, WorkflowStep } from '../../../config/contracts/w
 import { invalid } from '../envelope.js';
 import type { IntakeDeps, Principal } from '../types.js';
 import { type Accepted, changes } from './accepted.js';
+import { allowSteps } from './allow-steps.js';
 
 type WorkflowCommand = Extract<Command, { kind: 'workflow' }>;
 
@@ -28,7 +29,7 @@ export function submitWorkflow(command: WorkflowCommand, principal: Principal, d
   const task = command.task ?? {};
   judgeDefaults(task, command.workflow);
   const completed = withDefaults(command.workflow, task);
-  for (const [i, step] of completed.steps.entries()) allowStep(step, `workflow.steps.${i}`, principal, deps);
+  allowSteps(completed.steps, 'workflow.steps', principal, deps);
   const { document, clamped } = deps.policy.applyToWorkflow(principal.source, completed);
   const record = deps.tasks.submitWorkflow(document, {
     source: principal.source,
@@ -71,22 +72,4 @@ function withDefaults(document: WorkflowDocument, task: TaskMetadata): WorkflowD
     ...(plan === undefined ? {} : { plan_id: plan }),
     steps: document.steps.map((step) => ({ ...defaults, ...step })),
   };
-}
-
-/** Whether the caller may ask for it; whether it can run is judged with the document as a whole. */
-export function allowStep(step: WorkflowStep, path: string, principal: Principal, deps: IntakeDeps): void {
-  const { method, capability } = step;
-  if ((method === undefined) === (capability === undefined)) {
-    const found = method === undefined ? 'neither' : 'both';
-    throw invalid(`${path}.method`, method, `exactly one of method and capability is needed, found ${found}`);
-  }
-  if (method !== undefined) deps.policy.allowMethod(principal.source, method, `${path}.method`);
-  if (capability !== undefined) {
-    const resolved = deps.resolveCapability(capability, step.params ?? {});
-    deps.policy.allowMethod(principal.source, resolved.method, `${path}.capability`);
-  }
-  const compensation = step.compensation?.method;
-  if (compensation !== undefined) {
-    deps.policy.allowMethod(principal.source, compensation, `${path}.compensation.method`);
-  }
 }

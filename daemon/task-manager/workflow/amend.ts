@@ -8,6 +8,8 @@ import { isOver } from './decide.js';
 import { replansLeft } from './replan.js';
 import { newStep, type StepPlan, type StepStatus, type Workflow, type WorkflowRequest } from './types.js';
 
+export const MAX_AMENDMENTS = 100;
+
 export interface Amended {
   request: WorkflowRequest;
   /** Every step of the amended document, in its order. */
@@ -25,6 +27,7 @@ export function amendWorkflow(
   const { request, revision, workflowId } = workflow.row;
   requireRevision(workflowId, revision, amendment.baseRevision);
   requireBudget(request, source);
+  requireEnd(workflowId, revision);
   const problems: Problem[] = [];
   const steps = amendedSteps(workflow, amendment, problems);
   const changed = new Set([...amendment.add, ...amendment.replace].map((step) => step.step_id));
@@ -62,6 +65,16 @@ function requireBudget(request: WorkflowRequest, source: Source): void {
   throw new Refusal(
     'REPLAN_BUDGET_EXHAUSTED',
     `workflow ${request.document.workflow_id} was amended ${used} times by the cloud; no cloud_replans are left`,
+    'workflow_id',
+  );
+}
+
+/** People pay nothing, and what a row remembers of its amendments has an end all the same. */
+function requireEnd(workflowId: string, revision: number): void {
+  if (revision <= MAX_AMENDMENTS) return;
+  throw new Refusal(
+    'ILLEGAL_STATE',
+    `workflow ${workflowId} was amended ${MAX_AMENDMENTS} times already: submit another one`,
     'workflow_id',
   );
 }

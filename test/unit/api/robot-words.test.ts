@@ -74,6 +74,20 @@ describe('the Korean of the robot’s words', () => {
     );
   });
 
+  it('list everything that is wrong with an amendment', () => {
+    const problems = [
+      'add.b: a step has this id; use replace, or another id',
+      'steps.d.depends_on: the steps depend on each other: d → e → d',
+      'remove.y: there is no such step',
+    ];
+    expect(inKorean(`3 problems: ${problems.join('; ')}`)).toMatch(
+      /^잘못된 곳이 3군데예요: add\.b: .*steps\.d\.depends_on: 단계가 서로를.*remove\.y: 그런 단계가 없어요$/,
+    );
+    expect(inKorean('step go: the way is blocked at (1, 2) (OBSTRUCTED); no cloud_replans are left')).toMatch(
+      /^go 단계: .*다시 계획할 수 있는 횟수를 다 썼어요$/,
+    );
+  });
+
   it.each([
     [z.string(), 3, '글자여야'],
     [z.number(), 'a', '숫자여야'],

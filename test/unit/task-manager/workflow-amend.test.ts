@@ -85,6 +85,18 @@ describe('an amendment', () => {
     expect(amend(world, { base: 2, remove: ['c'] }, 'LOCAL')).toMatchObject({ revision: 3, replansLeft: 0 });
   });
 
+  it('by a person is taken a hundred times and no more: what a workflow remembers has an end', () => {
+    const world = openTaskWorld();
+    world.submitWorkflow(chain);
+    for (let base = 1; base <= 100; base++) {
+      amend(world, { base, replace: [{ step_id: 'c', method: 'note', depends_on: ['b'] }] }, 'LOCAL');
+    }
+    expect(refusal(() => amend(world, { base: 101, remove: ['c'] }, 'LOCAL'))).toMatchObject({
+      reason: 'ILLEGAL_STATE',
+      message: 'workflow wf-1 was amended 100 times already: submit another one',
+    });
+  });
+
   it('that is refused changes nothing and costs nothing', async () => {
     const world = openTaskWorld();
     world.submitWorkflow(chain);
