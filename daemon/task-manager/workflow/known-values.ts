@@ -47,7 +47,7 @@ export function watched(value: unknown, path: string, notes: Set<string>): unkno
 
 function whyUnusable(block: object, path: string): string {
   const state = 'source_state' in block && typeof block.source_state === 'string' ? block.source_state : 'ok';
-  if (state !== 'ok') return `unknown: ${path} (${state})`;
+  const about = state === 'ok' ? path : `${path} (${state})`;
   const seen = 'observed_at_ms' in block && block.observed_at_ms !== null;
-  return seen && 'stale' in block && block.stale === true ? `stale: ${path}` : `unknown: ${path}`;
+  return seen && 'stale' in block && block.stale === true ? `stale: ${about}` : `unknown: ${about}`;
 }
