@@ -6,6 +6,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import { errorCode, errorText } from '../../config/contracts/errors.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
+import { readLastRow } from './last-row.js';
 import { APPLICATION_ID, MIGRATIONS } from './schema.js';
 import { StoreError, toStoreError } from './store-error.js';
 
@@ -27,6 +28,8 @@ interface OpenOptions {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** Of the schema, where a test has others than the program. */
+  migrations?: readonly string[];
 }
 
 /** The file cannot be used; it has to make room for a new one. */
@@ -50,12 +53,12 @@ export function openDatabase(options: OpenOptions): OpenedDatabase {
   let movedAside: MovedAside | null = null;
   let db: Database.Database;
   try {
-    db = openChecked(options.file, options.log);
+    db = openChecked(options);
   } catch (error) {
     if (!(error instanceof Unusable)) throw asStoreError(error, options.file);
     movedAside = moveAside(options, error.message);
     error.db?.close();
-    db = openFresh(options.file, options.log);
+    db = openFresh(options);
   }
   return { db, epoch: epochOf(db, options.ids), movedAside };
 }
@@ -71,29 +74,25 @@ function prepareDirectory(file: string): void {
   }
 }
 
-function openFresh(file: string, log: Log): Database.Database {
+function openFresh(options: OpenOptions): Database.Database {
   try {
-    prepareDirectory(file);
-    return openChecked(file, log);
+    prepareDirectory(options.file);
+    return openChecked(options);
   } catch (error) {
-    throw asStoreError(error, file);
+    throw asStoreError(error, options.file);
   }
 }
 
-function openChecked(file: string, log: Log): Database.Database {
+function openChecked({ file, migrations = MIGRATIONS }: OpenOptions): Database.Database {
   let db: Database.Database | null = null;
   try {
     const logged = sizeOf(`${file}-wal`);
     // SQLite would take it for new and delete the log, with everything in it.
     if (logged > 0 && sizeOf(file) === 0) throw new Unusable('it is empty, and its log is not');
     db = new Database(file, { timeout: LOCK_WAIT_MS });
-    if (configure(db) === IN_USE && logged === 0) {
-      log.warn(
-        { file },
-        'the database was not closed and its log is gone: what was stored last may be missing',
-      );
-    }
-    migrate(db);
+    configure(db, migrations);
+    requireNothingLost(db, file);
+    migrate(db, migrations);
     return db;
   } catch (error) {
     const reason = error instanceof Unusable ? error.message : unusableReason(error);
@@ -111,16 +110,15 @@ function sizeOf(file: string): number {
   return fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** How it was closed; null for a new one. */
-function configure(db: Database.Database): string | null {
+function configure(db: Database.Database, migrations: readonly string[]): void {
   // One owner: a second daemon on the same state directory must not get in.
   db.pragma('locking_mode = EXCLUSIVE');
   const application = Number(db.pragma('application_id', { simple: true }));
   const version = Number(db.pragma('user_version', { simple: true }));
   if (application !== 0 && application !== APPLICATION_ID)
     throw new Unusable('it belongs to another program');
-  if (version > MIGRATIONS.length) {
-    throw new Unusable(`it has schema version ${version}, and this program knows up to ${MIGRATIONS.length}`);
+  if (version > migrations.length) {
+    throw new Unusable(`it has schema version ${version}, and this program knows up to ${migrations.length}`);
   }
   // Only a new file takes this; it lets the file shrink again later.
   if (version === 0) db.pragma('auto_vacuum = INCREMENTAL');
@@ -132,23 +130,36 @@ function configure(db: Database.Database): string | null {
   // Folding the log into the file less often writes the same busy pages less often: flash wears, and fsync waits.
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
-  return version > 0 ? checkIntegrity(db) : null;
+  if (version > 0) checkIntegrity(db);
 }
 
 /** After a clean end the file is as it was left; after a crash or a power cut it is read through once. */
-function checkIntegrity(db: Database.Database): string {
+function checkIntegrity(db: Database.Database): void {
   const closed = String(db.prepare("SELECT value FROM meta WHERE key = 'closed_cleanly'").pluck().get());
-  if (closed === CLOSED_CLEANLY) return closed;
+  if (closed === CLOSED_CLEANLY) return;
   const result = db.pragma('quick_check(1)', { simple: true });
   if (result !== 'ok') throw new Unusable(`its integrity check says: ${String(result)}`);
-  return closed;
 }
 
-function migrate(db: Database.Database): void {
+/** Without its log, or put back from a copy, it would give numbers twice and begin again what has ended. */
+function requireNothingLost(db: Database.Database, file: string): void {
+  const last = readLastRow(file);
+  if (last === null || Number(db.pragma('user_version', { simple: true })) === 0) return;
+  const epoch = db.prepare("SELECT value FROM meta WHERE key = 'store_epoch'").pluck().get();
+  const next = Number(db.prepare('SELECT next_id FROM outbox_state').pluck().get());
+  if (epoch === last.epoch && last.id >= next) {
+    throw new Unusable(
+      `what was stored last is missing (row ${next} of ${last.id}): its log is gone, or it is a copy from earlier`,
+    );
+  }
+}
+
+/** Each step and its number are one transaction: killed half-way, the next start begins that step again. */
+function migrate(db: Database.Database, migrations: readonly string[]): void {
   const from = Number(db.pragma('user_version', { simple: true }));
-  for (let version = from; version < MIGRATIONS.length; version++) {
+  for (let version = from; version < migrations.length; version++) {
     db.transaction(() => {
-      db.exec(MIGRATIONS[version] ?? '');
+      db.exec(migrations[version] ?? '');
       db.pragma(`user_version = ${version + 1}`);
       db.pragma(`application_id = ${APPLICATION_ID}`);
     }).immediate();

@@ -310,6 +310,7 @@ export class Outbox implements OutboxWriter, OutboxReader {
   #committed(): void {
     this.#lanes.committed();
     this.#acks.committed();
+    if (this.#state.nextId - 1 !== this.#committedId) this.#store.lastRow?.write(this.#state.nextId - 1);
     this.#committedId = this.#state.nextId - 1;
     this.#committedSeq = this.#state.nextSeq - 1;
     if (!this.#lanes.appended) return;

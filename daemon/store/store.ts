@@ -4,6 +4,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import { errorText } from '../../config/contracts/errors.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
+import { LastRowMark } from './last-row.js';
 import {
   CLOSED_CLEANLY,
   CLOSED_SUSPECT,
@@ -24,6 +25,8 @@ export interface StoreOptions {
   log: Log;
   /** Called around each commit, so that the heartbeat thread knows why the event loop stands still. */
   onCommit?: (phase: CommitPhase) => void;
+  /** Of the schema, where a test has others than the program. */
+  migrations?: readonly string[];
 }
 
 /** Faults that tests and the simulator put into the next commits. */
@@ -70,6 +73,8 @@ export class Store {
   readonly epoch: string;
   /** Set when the previous database could not be used; this one is new, then. */
   readonly movedAside: MovedAside | null;
+  /** Told of each row that was committed; null where its file cannot be had. */
+  readonly lastRow: LastRowMark | null;
   readonly faults: StoreFaults = { commitDelayMs: 0, commitError: null };
   readonly #log: Log;
   readonly #clock: Clock;
@@ -81,6 +86,7 @@ export class Store {
     commit_failures: 0,
     rolled_back_writes: 0,
     after_commit_defects: 0,
+    maintenance_failures: 0,
     moved_aside: 0,
   };
   readonly #stopMaintenance: () => void;
@@ -108,6 +114,7 @@ export class Store {
     if (opened.movedAside !== null) this.#counters.moved_aside = 1;
     this.#log = options.log;
     this.#clock = options.clock;
+    this.lastRow = openLastRow(options, opened.epoch);
     this.#onCommit = options.onCommit ?? (() => undefined);
     this.#statements = {
       begin: this.db.prepare('BEGIN IMMEDIATE'),
@@ -215,6 +222,7 @@ export class Store {
     this.#closed = true;
     this.#noteEnd(this.#corrupt || suspect ? CLOSED_SUSPECT : CLOSED_CLEANLY);
     this.db.close();
+    this.lastRow?.close();
   }
 
   /** Where it cannot be noted, the next start finds a file that was not closed, and checks it. */
@@ -353,8 +361,28 @@ export class Store {
 
   #giveBackDiskSpace(): void {
     if (this.#turn !== null || this.#closed) return;
-    const free = Number(this.db.pragma('freelist_count', { simple: true }));
-    if (free > KEEP_FREE_PAGES) this.db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
+    this.#onCommit('begin');
+    try {
+      const free = Number(this.db.pragma('freelist_count', { simple: true }));
+      if (free <= KEEP_FREE_PAGES) return;
+      this.db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
+      // The file itself shrinks when the log is folded into it; an idle robot would not come to that for days.
+      this.db.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      this.#counters.maintenance_failures++;
+      this.#sqliteFailed(error);
+    } finally {
+      this.#onCommit('end');
+    }
+  }
+}
+
+function openLastRow({ file, log }: StoreOptions, epoch: string): LastRowMark | null {
+  try {
+    return new LastRowMark(file, epoch);
+  } catch (error) {
+    log.warn({ error: errorText(error) }, 'a database that loses its log would not be noticed');
+    return null;
   }
 }
 

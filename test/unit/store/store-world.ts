@@ -19,6 +19,7 @@ export interface StoreWorldOptions {
   log?: Log;
   limits?: Partial<OutboxLimits>;
   onCommit?: (phase: CommitPhase) => void;
+  migrations?: readonly string[];
 }
 
 const directories: string[] = [];
@@ -39,8 +40,15 @@ export function openStoreWorld(options: StoreWorldOptions = {}) {
   const clock = options.clock ?? new SimClock(START_MS);
   const ids = new Ids(() => clock.now(), seededRandom(options.seed ?? 1));
   const log = options.log ?? SILENT_LOG;
-  const { onCommit } = options;
-  const store = Store.open({ file, clock, ids, log, ...(onCommit === undefined ? {} : { onCommit }) });
+  const { onCommit, migrations } = options;
+  const store = Store.open({
+    file,
+    clock,
+    ids,
+    log,
+    ...(onCommit === undefined ? {} : { onCommit }),
+    ...(migrations === undefined ? {} : { migrations }),
+  });
   const outbox = new Outbox({
     store,
     clock,
@@ -65,7 +73,7 @@ export async function quiet(store: Store): Promise<void> {
 /** What a power cut leaves: the files as they are now, copied elsewhere; the running instance is abandoned. */
 export function filesAfterPowerCut(file: string): string {
   const copy = path.join(temporaryDirectory(), path.basename(file));
-  for (const suffix of ['', '-wal']) {
+  for (const suffix of ['', '-wal', '-last']) {
     if (fs.existsSync(file + suffix)) fs.copyFileSync(file + suffix, copy + suffix);
   }
   return copy;

@@ -253,17 +253,72 @@ describe('opening', () => {
     expect(after.store.epoch).not.toBe(world.store.epoch);
   });
 
-  it('says so when a database that was not closed has lost its log', async () => {
+  it('moves a database aside that has lost its log: what was told last is missing from it', async () => {
     const world = openStoreWorld();
     appendEvent(world, 'k1');
     await world.store.committed();
     world.store.db.pragma('wal_checkpoint(TRUNCATE)');
+    appendEvent(world, 'k2');
+    await world.store.committed();
     const file = filesAfterPowerCut(world.file);
-    fs.rmSync(`${file}-wal`, { force: true });
-    const warned: string[] = [];
-    const log = { debug() {}, info() {}, error() {}, warn: (_f: object, m: string) => warned.push(m) };
-    expect(openStoreWorld({ file, log }).store.movedAside).toBeNull();
-    expect(warned.join()).toContain('its log is gone');
+    fs.rmSync(`${file}-wal`);
+    const after = openStoreWorld({ file, seed: 2 });
+    expect(after.store.movedAside?.reason).toContain('its log is gone');
+    expect(fs.existsSync(after.store.movedAside?.path ?? '')).toBe(true);
+    expect(after.store.epoch).not.toBe(world.store.epoch);
+    // The new one is not suspected in its turn.
+    appendEvent(after, 'k1');
+    after.store.close();
+    expect(openStoreWorld({ file, seed: 3 }).store.movedAside).toBeNull();
+  });
+
+  it('moves a copy from earlier aside: it would give the same seq to something else', async () => {
+    const world = openStoreWorld();
+    appendEvent(world, 'k1');
+    world.store.close();
+    const copy = fs.readFileSync(world.file);
+    const later = openStoreWorld({ file: world.file, seed: 2 });
+    appendEvent(later, 'k2');
+    later.store.close();
+    fs.writeFileSync(world.file, copy);
+    const after = openStoreWorld({ file: world.file, seed: 3 });
+    expect(after.store.movedAside?.reason).toContain('a copy from earlier');
+    expect(after.store.epoch).not.toBe(world.store.epoch);
+  });
+
+  it('keeps a database whose log somebody folded into it, as every program of SQLite does that looks into it', async () => {
+    const world = openStoreWorld();
+    for (const key of ['k1', 'k2']) appendEvent(world, key);
+    await world.store.committed();
+    const file = filesAfterPowerCut(world.file);
+    const other = new Database(file);
+    other.pragma('user_version');
+    other.close();
+    expect(fs.existsSync(`${file}-wal`)).toBe(false);
+    const after = openStoreWorld({ file, seed: 2 });
+    expect(after.store.movedAside).toBeNull();
+    expect(after.outbox.stats().depth).toBe(2);
+  });
+
+  it('keeps a database whose log is empty because all of it is in the file', async () => {
+    const world = openStoreWorld();
+    appendEvent(world, 'k1');
+    await world.store.committed();
+    world.store.db.pragma('wal_checkpoint(TRUNCATE)');
+    const after = openStoreWorld({ file: filesAfterPowerCut(world.file), seed: 2 });
+    expect(after.store.movedAside).toBeNull();
+    expect(after.outbox.stats().depth).toBe(1);
+  });
+
+  it('keeps a database whose clean end could not be noted', async () => {
+    const world = openStoreWorld();
+    appendEvent(world, 'k1');
+    await world.store.committed();
+    world.store.db.pragma('query_only = ON');
+    world.store.close();
+    const after = openStoreWorld({ file: world.file, seed: 2 });
+    expect(after.store.movedAside).toBeNull();
+    expect(after.outbox.stats().depth).toBe(1);
   });
 
   it('is read through at the next start when its user could not work with it, and else not', async () => {
