@@ -4,6 +4,8 @@ import {
   commandResponseSchema,
   controlCommandSchema,
   queryCommandSchema,
+  scheduleTaskCommandSchema,
+  scheduleWorkflowCommandSchema,
   taskCommandSchema,
   taskMetadataSchema,
   workflowCommandSchema,
@@ -19,6 +21,11 @@ export type JsonSchema = Record<string, unknown>;
 const INBOUND: Record<string, { schema: z.ZodType; title: string }> = {
   'command.task': { schema: taskCommandSchema, title: '…/command, kind task or legacy' },
   'command.workflow': { schema: workflowCommandSchema, title: '…/command, kind workflow' },
+  'command.schedule_task': { schema: scheduleTaskCommandSchema, title: '…/command, kind schedule_task' },
+  'command.schedule_workflow': {
+    schema: scheduleWorkflowCommandSchema,
+    title: '…/command, kind schedule_workflow',
+  },
   'command.control': { schema: controlCommandSchema, title: '…/command, kind control' },
   'command.query': { schema: queryCommandSchema, title: '…/command, kind query' },
   'task-metadata': { schema: taskMetadataSchema, title: '`task` of a command' },

@@ -1,7 +1,9 @@
 /** The OpenAPI 3.1 document, from the routes as data. Generated, never edited: `docs/openapi.yaml` is it. */
 import { z } from 'zod';
 import { commandResponseSchema, taskMetadataSchema } from '../../config/contracts/wire/command.js';
+import { scheduleSchema } from '../../config/contracts/wire/schedule.js';
 import { workflowSchema, workflowStepSchema } from '../../config/contracts/wire/workflow.js';
+import { runView, scheduleDetailView, scheduleView } from '../schedule-view.js';
 import {
   capabilityView,
   deadLetterView,
@@ -29,6 +31,10 @@ const NAMED: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
   [taskView, 'Task'],
   [workflowView, 'Workflow'],
   [stepView, 'Step'],
+  [scheduleSchema, 'ScheduleSpec'],
+  [scheduleView, 'Schedule'],
+  [scheduleDetailView, 'ScheduleDetail'],
+  [runView, 'ScheduleRun'],
   [methodView, 'Method'],
   [capabilityView, 'Capability'],
   [outboxView, 'Outbox'],

@@ -4,6 +4,7 @@ import { errorText } from '../../config/contracts/errors.js';
 import { Cli, type CommonOptions } from './cli.js';
 import { CliError, EXIT, type Io } from './io.js';
 import { type Language, languageOf, type Translate, translator } from './language.js';
+import { scheduleCommands } from './program-schedules.js';
 import { version } from './version.js';
 import { said } from './words-ko.js';
 
@@ -30,6 +31,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     const builder = new Builder(t, io, outcome);
     await builder.daemonCommands(program, argv);
     builder.work(program);
+    builder.schedules(program);
     builder.state(program);
     builder.offline(program);
     await program.parseAsync([...argv], { from: 'user' });
@@ -152,6 +154,10 @@ class Builder {
         (await import('./commands/workflow.js')).controlWorkflow(cli, verb, id),
       );
     }
+  }
+
+  schedules(program: Command): void {
+    scheduleCommands(program, this.#t, (...given) => this.#command(...given));
   }
 
   state(program: Command): void {

@@ -1,8 +1,10 @@
 /** What the command line says, in Korean and English. */
+import { scheduleTexts } from './schedule-texts.js';
 import { simTexts } from './simulation/sim-texts.js';
 
 export const texts = {
   ...simTexts,
+  ...scheduleTexts,
   about: {
     ko: '집 로봇의 데몬을 실행하고 다루는 명령',
     en: 'runs a home robot and talks to it',

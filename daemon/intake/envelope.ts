@@ -6,6 +6,8 @@ import {
   controlCommandSchema,
   idSchema,
   queryCommandSchema,
+  scheduleTaskCommandSchema,
+  scheduleWorkflowCommandSchema,
   type TaskMetadata,
   taskCommandSchema,
   workflowCommandSchema,
@@ -38,12 +40,14 @@ export function readAddress(body: JsonObject, deviceId: string): Address {
 }
 
 /** Kinds of the wire contract that this version does not build. */
-const LATER_KINDS: readonly string[] = ['experience', 'schedule_task', 'schedule_workflow'];
+const LATER_KINDS: readonly string[] = ['experience'];
 
 const SCHEMAS = {
   task: taskCommandSchema,
   legacy: taskCommandSchema,
   workflow: workflowCommandSchema,
+  schedule_task: scheduleTaskCommandSchema,
+  schedule_workflow: scheduleWorkflowCommandSchema,
   control: controlCommandSchema,
   query: queryCommandSchema,
 } as const;

@@ -6,6 +6,7 @@ import { StoreError } from '../store/store-error.js';
 import type { Accepted } from './actions/accepted.js';
 import { control } from './actions/control.js';
 import { query } from './actions/query.js';
+import { scheduleTask, scheduleWorkflow } from './actions/schedule.js';
 import { submitTask } from './actions/submit-task.js';
 import { submitWorkflow } from './actions/submit-workflow.js';
 import { actAtArrival } from './at-arrival.js';
@@ -194,6 +195,10 @@ class CommandGate implements CommandIntake {
         return submitTask(command, principal, this.#deps);
       case 'workflow':
         return submitWorkflow(command, principal, this.#deps);
+      case 'schedule_task':
+        return scheduleTask(command, principal, this.#deps);
+      case 'schedule_workflow':
+        return scheduleWorkflow(command, principal, this.#deps);
       case 'control':
         return control(command, principal, this.#deps);
       case 'query':
@@ -259,6 +264,7 @@ class CommandGate implements CommandIntake {
       status: 'accepted',
       task_id: accepted.taskId ?? null,
       workflow_id: accepted.workflowId ?? null,
+      schedule_id: accepted.scheduleId ?? null,
       legacy: accepted.legacy ?? false,
       result: accepted.result ?? null,
     };

@@ -12,6 +12,9 @@ export function createPolicy(config: PolicyConfig): Policy {
       if (source === 'CLOUD' && personOnly.has(method)) {
         throw denied(field, method, 'this belongs to a person at the robot and is never done for the cloud');
       }
+      if (source === 'SCHEDULE' && personOnly.has(method)) {
+        throw denied(field, method, 'this belongs to a person at the robot and is never done by a schedule');
+      }
       if (config.sources[source].denied_methods.includes(method)) {
         throw denied(field, method, `${source} may not call this method`);
       }

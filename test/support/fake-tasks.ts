@@ -10,10 +10,11 @@ import type {
   TaskRecord,
   WorkflowRecord,
 } from '../../daemon/task-manager/types.js';
+import type { MethodSpec } from '../../executors/method.js';
 import { FakeSchedules } from './fake-schedules.js';
 
 export class FakeTasks implements TaskManager {
-  readonly schedules = new FakeSchedules();
+  readonly schedules: FakeSchedules;
   readonly submitted: SubmitTask[] = [];
   readonly workflows: WorkflowDocument[] = [];
   readonly amendments: Amendment[] = [];
@@ -22,6 +23,10 @@ export class FakeTasks implements TaskManager {
   readonly workflowRecords = new Map<string, WorkflowRecord>();
   /** Thrown by the next submission. */
   refuse: Error | null = null;
+
+  constructor(methods: readonly MethodSpec[] = []) {
+    this.schedules = new FakeSchedules(methods);
+  }
 
   submit(request: SubmitTask): TaskRecord {
     if (this.refuse !== null) throw this.refuse;

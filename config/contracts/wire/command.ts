@@ -1,6 +1,7 @@
 /** What comes in on `…/command` and what goes out on `…/command/response`. Names are the wire's. */
 import { z } from 'zod';
 import { REASON_CODES } from '../reason-codes.js';
+import { scheduleSchema } from './schedule.js';
 import { workflowSchema } from './workflow.js';
 
 /** Letters, digits and `._:-`, 1–128: ids stand in topics, file names and keys. */
@@ -63,6 +64,22 @@ export const workflowCommandSchema = z.strictObject({
   task: taskMetadataSchema.optional(),
 });
 
+export const scheduleTaskCommandSchema = z.strictObject({
+  ...envelope,
+  kind: z.literal('schedule_task'),
+  schedule: scheduleSchema,
+  ...methodOrCapability,
+  params: params.optional(),
+  task: taskMetadataSchema.optional(),
+});
+
+export const scheduleWorkflowCommandSchema = z.strictObject({
+  ...envelope,
+  kind: z.literal('schedule_workflow'),
+  schedule: scheduleSchema,
+  workflow: workflowSchema,
+});
+
 export const controlCommandSchema = z.strictObject({
   ...envelope,
   kind: z.literal('control'),
@@ -80,6 +97,8 @@ export const queryCommandSchema = z.strictObject({
 export const commandSchema = z.discriminatedUnion('kind', [
   taskCommandSchema,
   workflowCommandSchema,
+  scheduleTaskCommandSchema,
+  scheduleWorkflowCommandSchema,
   controlCommandSchema,
   queryCommandSchema,
 ]);

@@ -5,6 +5,7 @@ import { MAX_STEPS, workflowStepSchema } from './workflow.js';
 
 const taskId = z.strictObject({ task_id: idSchema });
 const workflowId = z.strictObject({ workflow_id: idSchema });
+const scheduleId = z.strictObject({ schedule_id: idSchema });
 const nothing = z.strictObject({});
 
 /** What is to change, against the revision that the caller knows. Steps stand as in a document. */
@@ -25,6 +26,9 @@ export const CONTROL_PARAMS = {
   cancelWorkflow: workflowId,
   pauseWorkflow: workflowId,
   resumeWorkflow: workflowId,
+  pauseSchedule: scheduleId,
+  resumeSchedule: scheduleId,
+  removeSchedule: scheduleId,
   amendWorkflow: amendmentSchema.extend({ workflow_id: idSchema }),
 } as const;
 
@@ -39,6 +43,7 @@ export const QUERY_PARAMS = {
   listTasks: z.strictObject({ active: z.boolean().optional(), limit: z.int().min(1).max(200).optional() }),
   getTask: taskId,
   getWorkflow: workflowId,
+  listSchedules: z.strictObject({ limit: z.int().min(1).max(200).optional() }),
   listCapabilities: nothing,
   outboxStatus: nothing,
 } as const;

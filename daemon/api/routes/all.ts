@@ -3,6 +3,7 @@ import { estopRoutes } from './estop.js';
 import { eventRoutes } from './events.js';
 import { mapRoutes } from './map.js';
 import { outboxRoutes } from './outbox.js';
+import { scheduleRoutes } from './schedules.js';
 import { serviceRoutes } from './service.js';
 import { stateRoutes } from './state.js';
 import { taskRoutes } from './tasks.js';
@@ -12,6 +13,7 @@ import { workflowRoutes } from './workflows.js';
 export const allRoutes: readonly Route[] = [
   ...taskRoutes,
   ...workflowRoutes,
+  ...scheduleRoutes,
   ...eventRoutes,
   ...stateRoutes,
   ...mapRoutes,

@@ -5,6 +5,7 @@ import type { Principal } from '../types.js';
 export interface Accepted {
   taskId?: string;
   workflowId?: string;
+  scheduleId?: string;
   legacy?: boolean;
   result?: Record<string, unknown> | null;
 }

@@ -10,9 +10,6 @@ import { amendWorkflow } from './amend-workflow.js';
 
 type ControlCommand = Extract<Command, { kind: 'control' }>;
 
-/** Controls of the wire contract that this version does not build. */
-const LATER: readonly string[] = ['pauseSchedule', 'resumeSchedule', 'removeSchedule'];
-
 /** Throws `Refusal`. The emergency stop has acted before this is called. */
 export function control(command: ControlCommand, principal: Principal, deps: IntakeDeps): Accepted {
   const { method } = command;
@@ -26,8 +23,8 @@ export function control(command: ControlCommand, principal: Principal, deps: Int
     throw new Refusal('INVALID_PARAMS', `params.${message}`, `params.${field}`);
   }
   if (method === 'amendWorkflow') return amendWorkflow(CONTROL_PARAMS[method].parse(params), principal, deps);
-  const ids: { task_id?: string; workflow_id?: string } = parsed.data;
-  const { task_id: taskId = '', workflow_id: workflowId = '' } = ids;
+  const ids: { task_id?: string; workflow_id?: string; schedule_id?: string } = parsed.data;
+  const { task_id: taskId = '', workflow_id: workflowId = '', schedule_id: scheduleId = '' } = ids;
   switch (method) {
     case 'cancelTask':
       deps.tasks.cancelTask(taskId, cancellerOf(principal));
@@ -47,6 +44,15 @@ export function control(command: ControlCommand, principal: Principal, deps: Int
     case 'resumeWorkflow':
       deps.tasks.resumeWorkflow(workflowId);
       return { workflowId };
+    case 'pauseSchedule':
+      deps.tasks.schedules.pause(scheduleId, cancellerOf(principal));
+      return { scheduleId };
+    case 'resumeSchedule':
+      deps.tasks.schedules.resume(scheduleId);
+      return { scheduleId };
+    case 'removeSchedule':
+      deps.tasks.schedules.remove(scheduleId, cancellerOf(principal));
+      return { scheduleId };
   }
 }
 
@@ -56,10 +62,9 @@ function isControl(method: string): method is ControlMethod {
 
 function unknownMethod(method: string): Refusal {
   const known = [...Object.keys(CONTROL_PARAMS), EMERGENCY_STOP].join(', ');
-  const text = LATER.includes(method) ? 'is not built in this version' : 'is no control';
   return new Refusal(
     'UNKNOWN_METHOD',
-    `method: ${JSON.stringify(method)} ${text}; allowed are ${known}`,
+    `method: ${JSON.stringify(method)} is no control; allowed are ${known}`,
     'method',
   );
 }

@@ -2,6 +2,7 @@
 import { describeZodError, Refusal } from '../../../config/contracts/errors.js';
 import type { Command } from '../../../config/contracts/wire/command.js';
 import { QUERY_PARAMS, type QueryMethod } from '../../../config/contracts/wire/requests.js';
+import { type ScheduleView, viewSchedule } from '../../schedule-view.js';
 import { viewCapability, viewOutbox, viewTask, viewWorkflow } from '../../views.js';
 import type { IntakeDeps, Principal } from '../types.js';
 import { type Accepted, seesTexts } from './accepted.js';
@@ -9,8 +10,6 @@ import { type Accepted, seesTexts } from './accepted.js';
 type QueryCommand = Extract<Command, { kind: 'query' }>;
 type Result = Record<string, unknown>;
 
-/** Queries of the wire contract that this version does not build. */
-const LATER: readonly string[] = ['listSchedules'];
 const DEFAULT_LIMIT = 50;
 
 /** Throws `Refusal`. */
@@ -48,6 +47,11 @@ function answer(method: QueryMethod, params: Result, principal: Principal, deps:
       const { document, goal, ...view } = viewWorkflow(workflow);
       return seesTexts(principal) || workflow.source === 'CLOUD' ? { ...view, goal, document } : view;
     }
+    case 'listSchedules': {
+      const { limit = DEFAULT_LIMIT } = parse(method, params);
+      const schedules = deps.tasks.schedules.list(limit).map(viewSchedule);
+      return { schedules: schedules.map((view) => scheduleAs(principal, view)) };
+    }
     case 'listCapabilities':
       parse(method, params);
       return { capabilities: deps.capabilities().map(viewCapability) };
@@ -71,6 +75,12 @@ function taskAs(principal: Principal, view: ReturnType<typeof viewTask>): Result
   return rest;
 }
 
+function scheduleAs(principal: Principal, view: ScheduleView): Result {
+  if (seesTexts(principal) || view.source === 'CLOUD') return view;
+  const { title: _title, params: _params, goal: _goal, ...rest } = view;
+  return rest;
+}
+
 function isQuery(method: string): method is QueryMethod {
   return Object.hasOwn(QUERY_PARAMS, method);
 }
@@ -81,10 +91,9 @@ function notFound(what: string, id: string, field: string): Refusal {
 
 function unknownMethod(method: string): Refusal {
   const known = Object.keys(QUERY_PARAMS).join(', ');
-  const text = LATER.includes(method) ? 'is not built in this version' : 'is no query';
   return new Refusal(
     'UNKNOWN_METHOD',
-    `method: ${JSON.stringify(method)} ${text}; allowed are ${known}`,
+    `method: ${JSON.stringify(method)} is no query; allowed are ${known}`,
     'method',
   );
 }

@@ -49,7 +49,7 @@ function isLegacy(command: TaskCommand): boolean {
   return command.kind === 'legacy' || command.task === undefined || command.task.managed === false;
 }
 
-function requireMethod(name: string, field: string, methods: readonly MethodSpec[]): MethodSpec {
+export function requireMethod(name: string, field: string, methods: readonly MethodSpec[]): MethodSpec {
   const spec = methods.find((method) => method.name === name);
   if (spec !== undefined) return spec;
   throw noSuchMethod(
@@ -59,7 +59,11 @@ function requireMethod(name: string, field: string, methods: readonly MethodSpec
   );
 }
 
-function resolveTarget(command: TaskCommand, deps: IntakeDeps) {
+/** Exactly one of `method` and `capability`. Throws `Refusal`. */
+export function resolveTarget(
+  command: Pick<TaskCommand, 'method' | 'capability' | 'params'>,
+  deps: Pick<IntakeDeps, 'resolveCapability'>,
+) {
   const { method, capability } = command;
   const params = command.params ?? {};
   if (method !== undefined && capability === undefined) return { method, params, field: 'method' };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { sampleSchedule } from '../../support/api/schedule.js';
 import { type Served, serve } from '../../support/api/serve.js';
 import { DOCUMENT } from '../../support/api/work.js';
 import { type RunOptions, run } from '../../support/cli/fake-io.js';
@@ -500,12 +501,64 @@ describe('map import and export', () => {
   });
 });
 
+describe('schedule', () => {
+  const body = {
+    schedule: { schedule_id: 's-1', cron: '0 8 * * *', timezone: 'Asia/Seoul' },
+    method: 'setMoveTo',
+    params: { positionName: '거실' },
+  };
+
+  it('add passes the document on, from standard input too', async () => {
+    const ran = await da(['schedule', 'add', '-', '--key', 'k1'], { stdin: JSON.stringify(body) });
+    expect([ran.code, ran.err]).toEqual([0, '']);
+    expect(ran.out).toMatch(/^scheduled: /);
+    expect(served.runtime.handled[0]?.raw).toMatchObject({
+      kind: 'schedule_task',
+      command_id: 'api:k1',
+      ...body,
+    });
+    const workflow = { schedule: body.schedule, workflow: DOCUMENT };
+    expect((await da(['schedule', 'add', '-'], { stdin: JSON.stringify(workflow) })).code).toBe(0);
+    expect(served.runtime.handled[1]?.raw).toMatchObject({ kind: 'schedule_workflow', workflow: DOCUMENT });
+  });
+
+  it('list shows the next run, the last one and what blocks', async () => {
+    expect((await da(['schedule', 'list'], { lang: 'ko_KR.UTF-8' })).out).toBe('예약이 없어요\n');
+    served.runtime.scheduleRecords = [sampleSchedule()];
+    const [head, row] = cells((await da(['schedule', 'list'])).out);
+    expect(head).toEqual(['id', 'state', 'when', 'does', 'next run', 'last run', 'blocked by']);
+    expect(row?.slice(0, 5)).toEqual([
+      's-1',
+      'ACTIVE',
+      '0 8 * * * Asia/Seoul',
+      '아침 청정',
+      '2026-12-01T08:00:00.000+09:00',
+    ]);
+    expect(row?.[5]).toMatch(/^COMPLETED /);
+    expect(await daJson(['schedule', 'list'])).toMatchObject({
+      schedules: [{ schedule_id: 's-1', last_run: { state: 'COMPLETED' } }],
+    });
+    expect((await da(['schedule', 'show', 's-1'])).out).toContain('schedule_id: s-1');
+    expect((await da(['schedule', 'show', 's-9'])).code).toBe(1);
+  });
+
+  it('pause, resume and remove name the schedule', async () => {
+    for (const verb of ['pause', 'resume', 'remove'])
+      expect((await da(['schedule', verb, 's-1'])).code).toBe(0);
+    expect(served.runtime.handled.map(({ raw }) => raw)).toMatchObject([
+      { kind: 'control', method: 'pauseSchedule', params: { schedule_id: 's-1' } },
+      { kind: 'control', method: 'resumeSchedule', params: { schedule_id: 's-1' } },
+      { kind: 'control', method: 'removeSchedule', params: { schedule_id: 's-1' } },
+    ]);
+  });
+});
+
 describe('help', () => {
   it('is in the language of the terminal and names only what there is', async () => {
     const ko = await run(['--help'], { lang: 'ko_KR.UTF-8' });
     expect(ko.code).toBe(0);
     expect(ko.out).toContain('집 로봇의 데몬을 실행하고 다루는 명령');
-    for (const absent of ['schedule', 'say', 'approvals', 'filing', 'guardian', 'proactive']) {
+    for (const absent of ['say', 'approvals', 'filing', 'guardian', 'proactive']) {
       expect(ko.out).not.toMatch(new RegExp(`^  ${absent}\\b`, 'm'));
     }
     expect((await run(['task', 'submit', '--help'])).out).toContain('--wait');

@@ -28,7 +28,7 @@ type Change = Record<string, unknown>;
 
 export class IntakeHarness {
   readonly clock = new SimClock(NOW);
-  readonly tasks = new FakeTasks();
+  readonly tasks = new FakeTasks(METHODS);
   readonly stops: string[] = [];
   store: Store;
   outbox: Outbox;
