@@ -5,8 +5,8 @@ import type { AddSchedule } from '../../task-manager/schedule/types.js';
 import { invalid } from '../envelope.js';
 import type { IntakeDeps, Principal } from '../types.js';
 import { type Accepted, changes } from './accepted.js';
+import { allowSteps } from './allow-steps.js';
 import { requireMethod, resolveTarget } from './submit-task.js';
-import { allowStep } from './submit-workflow.js';
 
 type ScheduleTask = Extract<Command, { kind: 'schedule_task' }>;
 type ScheduleWorkflow = Extract<Command, { kind: 'schedule_workflow' }>;
@@ -36,9 +36,8 @@ export function scheduleWorkflow(
   deps: IntakeDeps,
 ): Accepted {
   const { policy } = deps;
-  for (const [i, step] of command.workflow.steps.entries()) {
-    for (const who of [principal, SCHEDULER]) allowStep(step, `workflow.steps.${i}`, who, deps);
-  }
+  const { steps } = command.workflow;
+  for (const who of [principal, SCHEDULER]) allowSteps(steps, 'workflow.steps', who, deps);
   const own = policy.applyToWorkflow(principal.source, command.workflow);
   const { document, clamped } = policy.applyToWorkflow(SCHEDULER.source, own.document);
   const target = { kind: 'workflow', document, traceId: null } as const;
