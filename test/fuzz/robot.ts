@@ -47,8 +47,8 @@ export class FuzzRobot {
   accepted = 0;
   /** Documents go over the broker, and what is answered there is judged. */
   judgesResponses = false;
-  /** Ids of documents that have to be refused, and why. */
-  readonly #refusals = new Map<string, string>();
+  /** Documents that went over the broker and wait for an answer, by id. */
+  readonly #asked = new Map<string, { spoiled: string | null; text: string }>();
 
   private constructor(dir: string, seed: number) {
     this.#dir = dir;
@@ -148,10 +148,16 @@ export class FuzzRobot {
     else this.#grant(response, spoiled, document);
   }
 
-  /** For a document that is answered over the broker: this answer is expected. */
-  expectRefusal(bytes: Uint8Array, why: string): void {
-    const id = /"command_id":"([A-Za-z0-9._:-]+)"/.exec(Buffer.from(bytes).toString())?.[1];
-    if (id !== undefined) this.#refusals.set(id, why);
+  /** For a document that is answered over the broker. `spoiled`: why it has to be refused, or null. */
+  expectAnswer(bytes: Uint8Array, spoiled: string | null): void {
+    const text = Buffer.from(bytes).toString();
+    const id = /"command_id":"([A-Za-z0-9._:-]+)"/.exec(text)?.[1];
+    if (id !== undefined) this.#asked.set(id, { spoiled, text });
+  }
+
+  /** Of documents that name themselves, those without an answer. */
+  get unanswered(): string {
+    return [...this.#asked.values()].map(({ text }) => shortened(text)).join(' · ');
   }
 
   /** Lets robot time pass. */
@@ -231,7 +237,9 @@ export class FuzzRobot {
 
   #judgeResponse(text: string): void {
     const answer = JSON.parse(text) as CommandResponse;
-    this.judge(answer, this.#refusals.get(answer.command_id ?? '') ?? null, text);
+    const asked = this.#asked.get(answer.command_id ?? '');
+    this.#asked.delete(answer.command_id ?? '');
+    this.judge(answer, asked?.spoiled ?? null, asked?.text ?? text);
   }
 
   #judgeBytes(what: string, values: readonly number[]): void {
@@ -250,7 +258,7 @@ export class FuzzRobot {
     if (drives.length > 0 && this.#granted.size === 0)
       this.note('motion', `${drives.length} times bytes to the wheels, with nothing accepted: ${drives[0]}`);
     this.#granted.clear();
-    this.#refusals.clear();
+    this.#asked.clear();
   }
 
   #judgeRefusal({ reason_code, message, task_id, workflow_id }: CommandResponse, document: string): void {

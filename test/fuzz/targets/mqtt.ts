@@ -1,4 +1,4 @@
-/** What anybody with the broker's password can publish below the device's root: real MQTT, QoS 0 and 1, any topic. */
+/** What anybody with the broker's password can publish below the device's root: real MQTT; what is sent with QoS 1 has its one answer. */
 import { MqttClient } from 'mqtt';
 import { below, chance, pick, bytes as randomBytes } from '../pick.js';
 import { FuzzRobot } from '../robot.js';
@@ -48,8 +48,8 @@ class MqttSession implements TargetSession {
     const topic = chance(random, 0.05) ? pick(random, ELSEWHERE) : 'command';
     const retain = topic === 'command' && chance(random, 0.01);
     if (topic === 'command' && bytes.length > 0) this.#expected += 1;
-    if (spoiled !== null && topic === 'command') this.#robot.expectRefusal(bytes, spoiled);
-    await this.#client.publishAsync(`${ROOT}/${topic}`, bytes, { qos: chance(random, 0.8) ? 1 : 0, retain });
+    if (topic === 'command') this.#robot.expectAnswer(bytes, spoiled);
+    await this.#client.publishAsync(`${ROOT}/${topic}`, bytes, { qos: topic === 'command' ? 1 : 0, retain });
     this.#n += 1;
     if (this.#n % BATCH === 0) await this.#settle();
     return this.#robot.takeFindings();
@@ -71,7 +71,10 @@ class MqttSession implements TargetSession {
     for (let passed = 0; robot.responses < this.#expected && passed < ANSWER_MS; passed += 90)
       await robot.pass(90);
     if (robot.responses !== this.#expected)
-      robot.note('crash', `${this.#expected} documents, ${robot.responses} answers`);
+      robot.note(
+        'crash',
+        `${this.#expected} documents, ${robot.responses} answers; none to ${robot.unanswered}`,
+      );
     this.#expected = robot.responses;
     await robot.rest();
   }
