@@ -27,6 +27,7 @@ export interface LoadedConfig {
 const OVERRIDES: Readonly<Record<string, { path: readonly [string, ...string[]]; number?: true }>> = {
   DEVICEAGENT_DEVICE_ID: { path: ['device_id'] },
   DEVICEAGENT_MQTT_URL: { path: ['cloud', 'url'] },
+  DEVICEAGENT_MQTT_PROTOCOL: { path: ['cloud', 'protocol'] },
   DEVICEAGENT_MQTT_USERNAME: { path: ['cloud', 'username'] },
   DEVICEAGENT_API_PORT: { path: ['api', 'port'], number: true },
   DEVICEAGENT_LOG: { path: ['log'] },

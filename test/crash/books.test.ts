@@ -63,6 +63,23 @@ describe('the book of events', () => {
     expect(events.count('second_terminal')).toBe(2);
   });
 
+  it('sees two runs for one time of a schedule, and takes a run that expired for one', () => {
+    const run = { schedule_id: 's-1', scheduled_for: '2026-12-01T08:00:00Z' };
+    const events = book(
+      event(1, { ...run, event: 'BLOCKED', reason_code: 'TASK_MANAGER_BUSY', task_id: null }),
+    );
+    expect(events.runsOf('s-1')).toEqual([]);
+    events.accept('events/task', event(2, { ...run, task_id: 't-1' }));
+    events.accept('events/task', event(3, { ...run, event: 'COMPLETED', task_id: 't-1' }));
+    expect(events.runsOf('s-1')).toEqual(['t-1']);
+    expect(events.problems).toEqual([]);
+    events.accept('events/task', event(4, { ...run, task_id: 't-2' }));
+    expect(events.count('second_terminal')).toBe(1);
+    const late = { ...run, schedule_id: 's-2', event: 'BLOCKED', reason_code: 'MISSED_RUN_EXPIRED' };
+    events.accept('events/task', event(5, { ...late, task_id: null }));
+    expect(events.runsOf('s-2')).toEqual(['expired']);
+  });
+
   it('leaves telemetry out of the order', () => {
     const events = book(JSON.stringify({ telemetry_seq: 7, event: 'PROGRESS' }), event(1));
     expect(events.problems).toEqual([]);

@@ -9,6 +9,7 @@ export interface Answer {
   status: 'accepted' | 'rejected';
   taskId: string | null;
   workflowId: string | null;
+  scheduleId: string | null;
   duplicate: boolean;
   reasonCode: string | null;
   message: string | null;
@@ -20,8 +21,8 @@ export interface SentCommand {
   kind: string;
   /** Method, capability or id of the workflow: for people. */
   what: string;
-  /** Exactly as it was published, so that it can be sent again. */
-  text: string;
+  /** Exactly as it was published, so that it can be sent again; null for what came over another channel. */
+  text: string | null;
   /** Null until the device has answered. */
   answer: Answer | null;
   answers: number;
@@ -48,7 +49,7 @@ export class CommandBook {
     const command = this.#sent.get(asText(payload?.command_id) ?? '');
     const answer = payload === null ? null : readAnswer(payload);
     if (command === undefined || answer === null) {
-      this.#complain('stray_answer', text.slice(0, 160));
+      this.#complain('stray_answer', text.slice(0, 600));
       return null;
     }
     command.answers += 1;
@@ -85,6 +86,15 @@ export class CommandBook {
     });
   }
 
+  /** Schedules that were accepted. */
+  get schedules(): string[] {
+    return this.all.flatMap(({ kind, answer }) =>
+      kind.startsWith('schedule_') && answer?.status === 'accepted' && answer.scheduleId !== null
+        ? [answer.scheduleId]
+        : [],
+    );
+  }
+
   #complain(kind: CommandProblemKind, text: string): void {
     this.problems.push({ kind, text });
   }
@@ -103,6 +113,7 @@ function readAnswer(payload: JsonObject): Answer | null {
     status,
     taskId: asText(payload.task_id),
     workflowId: asText(payload.workflow_id),
+    scheduleId: asText(payload.schedule_id),
     duplicate: duplicate === true,
     reasonCode: asText(payload.reason_code),
     message: asText(payload.message),

@@ -25,7 +25,7 @@ const REST_MS = 6000;
 /** Waits until everything that was accepted has ended, cancelling it after a while. */
 export async function letEverythingEnd({ load, bell, unanswered }: EndingDeps): Promise<void> {
   const answered = () => unanswered() === 0;
-  const ended = () => answered() && load.live.length === 0;
+  const ended = () => answered() && load.live.length === 0 && load.waitingSchedules.length === 0;
   if (await bell.until(ended, FINISH_MS)) return;
   await bell.until(answered, FINISH_MS);
   load.cancelAll();

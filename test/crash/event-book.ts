@@ -20,6 +20,9 @@ export interface BookedEvent {
   reasonCode: string | null;
   message: string | null;
   attempt: number | null;
+  /** Of a scheduled run. */
+  scheduleId: string | null;
+  scheduledFor: string | null;
   /** For ends of tasks: what proves them. */
   evidence: Record<string, unknown> | null;
 }
@@ -51,6 +54,8 @@ export class EventBook {
   readonly #keys = new Map<string, { seq: number; epoch: string; body: string }>();
   readonly #ends = new Map<string, BookedEvent>();
   readonly #started = new Set<string>();
+  /** By schedule: by time, what ran. */
+  readonly #runs = new Map<string, Map<string, string>>();
   #repeats = 0;
   #telemetry = 0;
   #events = 0;
@@ -76,7 +81,13 @@ export class EventBook {
     if (event.event === 'DEAD_LETTERED') this.#complain('dead_letter', `${event.key} (seq ${event.seq})`);
     if (event.event === 'STARTED' && event.taskId !== null) this.#started.add(event.taskId);
     if (TERMINAL.includes(event.event)) this.#end(event);
+    if (event.scheduleId !== null) this.#noteRun(event.scheduleId, event);
     return event;
+  }
+
+  /** What became of the times of a schedule: one entry for each, the task or workflow that ran, or `expired`. */
+  runsOf(scheduleId: string): string[] {
+    return [...(this.#runs.get(scheduleId)?.values() ?? [])];
   }
 
   /** How a task, or a workflow as a whole, ended. */
@@ -158,13 +169,28 @@ export class EventBook {
     this.#ends.set(id, event);
   }
 
+  #noteRun(scheduleId: string, event: BookedEvent): void {
+    const runs = this.#runs.get(scheduleId) ?? new Map<string, string>();
+    this.#runs.set(scheduleId, runs);
+    const expired = event.event === 'BLOCKED' && event.reasonCode === 'MISSED_RUN_EXPIRED';
+    const ran = event.workflowId ?? event.taskId;
+    if (event.event === 'BLOCKED' && !expired) return;
+    const what = expired ? 'expired' : ran;
+    if (what === null) return;
+    const when = event.scheduledFor ?? '?';
+    const before = runs.get(when);
+    if (before !== undefined && before !== what)
+      this.#complain('second_terminal', `${scheduleId} at ${when} ran twice: ${before} and ${what}`);
+    runs.set(when, what);
+  }
+
   #complain(kind: EventProblemKind, text: string): void {
     this.problems.push({ kind, text });
   }
 }
 
 function bookedEvent(topic: string, payload: Record<string, unknown>): BookedEvent | null {
-  const { seq, store_epoch: epoch, idempotency_key: key, attempt } = payload;
+  const { seq, store_epoch: epoch, idempotency_key: key, attempt, scheduled_for: scheduledFor } = payload;
   if (typeof seq !== 'number' || typeof epoch !== 'string' || typeof key !== 'string') return null;
   return {
     epoch,
@@ -179,6 +205,8 @@ function bookedEvent(topic: string, payload: Record<string, unknown>): BookedEve
     reasonCode: asText(payload.reason_code),
     message: asText(payload.message),
     attempt: typeof attempt === 'number' ? attempt : null,
+    scheduleId: asText(payload.schedule_id),
+    scheduledFor: scheduledFor === undefined || scheduledFor === null ? null : String(scheduledFor),
     evidence: asObject(payload.evidence),
   };
 }

@@ -44,6 +44,8 @@ describe('the options of a crash run', () => {
       json: false,
       baseWatchdog: false,
       stateDir: null,
+      broker: 'both',
+      mqtt: 'mix',
     });
   });
 
@@ -51,6 +53,8 @@ describe('the options of a crash run', () => {
     [['--kills', '0'], '--kills: found "0"'],
     [['--kills', 'many'], '--kills: found "many"'],
     [['--seed', '-1'], '--seed'],
+    [['--broker', 'emqx'], '--broker: found "emqx"; allowed are aedes, mosquitto, both'],
+    [['--mqtt', '5', '--broker', 'aedes'], '--mqtt: found "5"; aedes speaks 3.1.1 only'],
     [['--base-watchdog', 'maybe'], '--base-watchdog: found "maybe"; allowed are on, off'],
   ])('are refused by name: %j', (argv, message) => {
     expect(() => parseOptions(argv)).toThrow(message);

@@ -6,9 +6,10 @@ export interface PlannedKill {
   target: Target;
   /**
    * `step`: in a step of the main job that has not had its share; `start`: while the daemon starts after the kill
-   * before; `any`: whenever.
+   * before; `commit`: before, inside or after one of the commits that follow; `replay`: while a backlog is published
+   * after the network was away; `any`: whenever.
    */
-  aim: 'step' | 'start' | 'any';
+  aim: 'step' | 'start' | 'commit' | 'replay' | 'any';
   /** How far into the aim, 0…1: of a step's usual length, of the longest wait. */
   depth: number;
   /** A burst of commands comes just before, so that the kill falls among commits and publishes. */
@@ -18,10 +19,14 @@ export interface PlannedKill {
 }
 
 const AIMS_OF_TEN: readonly PlannedKill['aim'][] = [
-  ...Array.from({ length: 6 }, () => 'step' as const),
-  ...Array.from({ length: 3 }, () => 'any' as const),
-  'start',
+  ...Array.from({ length: 4 }, () => 'step' as const),
+  ...Array.from({ length: 2 }, () => 'start' as const),
+  ...Array.from({ length: 2 }, () => 'commit' as const),
+  'replay',
+  'any',
 ];
+/** What dies in these is the daemon. */
+const OF_THE_DAEMON: readonly PlannedKill['aim'][] = ['start', 'commit', 'replay'];
 /** Of ten kills, those that do not hit the daemon alone. */
 const TARGETS: readonly Target[] = ['rt', 'rt', 'both'];
 const BROKER_EVERY = 12;
@@ -49,12 +54,11 @@ export function isDue(step: MainJobStep, soFar: Readonly<Record<string, number>>
 
 function planTen(offset: number, random: () => number): PlannedKill[] {
   const targets: Target[] = shuffled(
-    AIMS_OF_TEN.filter((aim) => aim !== 'start').map((_, i) => TARGETS[i] ?? 'daemon'),
+    AIMS_OF_TEN.filter((aim) => !OF_THE_DAEMON.includes(aim)).map((_, i) => TARGETS[i] ?? 'daemon'),
     random,
   );
   return shuffled(AIMS_OF_TEN, random).map((aim, i) => {
-    // What is starting is the daemon.
-    const target = aim === 'start' ? 'daemon' : (targets.pop() ?? 'daemon');
+    const target = OF_THE_DAEMON.includes(aim) ? 'daemon' : (targets.pop() ?? 'daemon');
     const brokerForgets = target !== 'rt' && (offset + i) % BROKER_EVERY === BROKER_EVERY / 2;
     return { target, aim, depth: random(), burst: random() < BURST_SHARE, brokerForgets };
   });

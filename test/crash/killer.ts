@@ -1,8 +1,11 @@
 /** Picks the moment, kills, and waits for the robot to be there again. */
+import type { BrokerFaults } from './broker-faults.js';
+import type { Death, FaultDesk } from './fault-orders.js';
 import { isDue, type PlannedKill } from './kill-plan.js';
 import type { Load } from './load.js';
 import type { MainJobStep } from './main-job.js';
 import { type DriveCommand, type KillMark, stopsAfter, type Target } from './motion.js';
+import { pick } from './pick.js';
 import type { KillRecord } from './report.js';
 import type { Simulation } from './simulation.js';
 import { type Bell, sleep } from './waiting.js';
@@ -11,6 +14,8 @@ export interface KillerDeps {
   sim: Simulation;
   load: Load;
   bell: Bell;
+  desk: FaultDesk;
+  troubles: BrokerFaults;
   /** Kills that are planned in all. */
   planned: number;
   /** How long a step of the main job is waited for before a kill comes anyway, ms. */
@@ -19,23 +24,32 @@ export interface KillerDeps {
 
 /** How far into a step a kill comes at most, ms. */
 const STEP_DEPTH_MS: Readonly<Record<MainJobStep, number>> = {
-  undock: 2000,
-  setMoveTo: 3000,
-  startCleaning: 2500,
-  setLlmTts: 1200,
-  returnToStation: 6000,
+  undock: 1500,
+  setMoveTo: 2000,
+  startCleaning: 1500,
+  setLlmTts: 1000,
+  returnToStation: 4000,
 };
-const ANY_MS = { least: 150, most: 2500 };
+const ANY_MS = { least: 100, most: 1000 };
+/** A kill at a commit comes within so many of them, and within this time, or else by hand. */
+const COMMITS = 25;
+const COMMIT_MS = 2000;
+/** Inside a commit at most this far: most take less than a millisecond, those that wait for the disk some more; µs. */
+const INSIDE_US = 4000;
+/** The network is away for so long while a backlog grows, ms. */
+const BACKLOG_MS = 300;
 /** Into a burst of commands, which the robot works off within some ten milliseconds. */
 const BURST_MS = 60;
 /** Into the start of a daemon: the process is there within 100 ms and ready within a second. */
 const STARTING_MS = 900;
+const LOOK_MS = 5;
 
 export class Killer {
   readonly kills: (KillRecord & KillMark)[] = [];
   /** What the base was told about its wheels, all the time. */
   readonly drives: DriveCommand[] = [];
   readonly #deps: KillerDeps;
+  #deaths = 0;
   #last: { target: Target; at: number; daemon: number; rt: number | null } | null = null;
 
   constructor(deps: KillerDeps) {
@@ -44,12 +58,22 @@ export class Killer {
 
   /** Waits for the moment that the plan wants, and kills. */
   async strike(planned: PlannedKill, whileStarting: boolean): Promise<Target> {
+    if (planned.aim === 'commit') return this.#atCommit(planned);
+    if (planned.aim === 'replay') return this.#inReplay(planned);
     await this.#moment(planned, whileStarting);
     if (planned.burst) {
       this.#deps.load.burst();
       await sleep(planned.depth * BURST_MS);
     }
     return this.#kill(planned.target);
+  }
+
+  /** Deaths of the daemon before anybody could kill it: in the migrations of an old database. */
+  noteEarlyDeaths(): void {
+    for (const { at, where } of this.#deps.desk.deaths) {
+      this.kills.push({ target: 'daemon', at, rtAlive: true, step: 'none', moment: where, readyMs: null });
+    }
+    this.#deaths = this.#deps.desk.deaths.length;
   }
 
   /** Waits until what was killed last is there again. */
@@ -78,7 +102,37 @@ export class Killer {
     const stop = stopsAfter(this.kills, this.drives).at(-1);
     if (kill === undefined || stop === undefined) return '';
     const motion = stop.wasMoving ? `stopped after ${stop.ms ?? '?'} ms` : 'stood still';
-    return `kill ${this.kills.length}/${this.#deps.planned}  ${kill.target} in ${kill.step}: ${motion}, ready after ${kill.readyMs} ms`;
+    return `kill ${this.kills.length}/${this.#deps.planned}  ${kill.target} in ${kill.step}, ${kill.moment}: ${motion}, ready after ${kill.readyMs} ms`;
+  }
+
+  /** The daemon dies by itself, at a commit that comes. */
+  async #atCommit({ depth }: PlannedKill): Promise<Target> {
+    const die = pick(['before-commit', 'inside-commit', 'after-commit'] as const, () => depth);
+    return this.#dieAtCommit(die, depth);
+  }
+
+  /** Events pile up while the broker is away; the daemon dies when it publishes them. */
+  async #inReplay({ depth }: PlannedKill): Promise<Target> {
+    const { load, troubles } = this.#deps;
+    load.burst();
+    await troubles.without(() => sleep(BACKLOG_MS + depth * BACKLOG_MS));
+    return this.#dieAtCommit(depth < 0.5 ? 'before-commit' : 'inside-commit', (depth * 7) % 1);
+  }
+
+  async #dieAtCommit(die: Death, depth: number): Promise<Target> {
+    const { sim, desk, load } = this.#deps;
+    const pids = this.#pids();
+    desk.order({ die, nth: 1 + Math.floor(depth * COMMITS), delayUs: Math.floor(depth * INSIDE_US) });
+    sim.tellDaemon();
+    load.burst();
+    const died = () => this.#deps.desk.deaths.length > this.#deaths;
+    for (let waited = 0; !died() && waited < COMMIT_MS; waited += LOOK_MS) await sleep(LOOK_MS);
+    const note = desk.deaths[this.#deaths];
+    this.#deaths = desk.deaths.length;
+    desk.order({ die: null });
+    if (note === undefined) return this.#kill('daemon');
+    this.#record('daemon', note.at, pids, note.where);
+    return 'daemon';
   }
 
   async #moment({ aim, depth }: PlannedKill, whileStarting: boolean): Promise<void> {
@@ -100,18 +154,26 @@ export class Killer {
   }
 
   #kill(wanted: Target): Target {
-    const { sim, load } = this.#deps;
-    const daemon = sim.pid('daemon');
-    const rt = sim.pid('rt');
-    if (daemon === null) throw new Error('there is no daemon to kill: it died by itself');
+    const pids = this.#pids();
     // In the middle of a start there may be no motion process yet.
-    const target = rt === null ? 'daemon' : wanted;
+    const target = pids.rt === null ? 'daemon' : wanted;
     const at = Date.now();
-    if (target !== 'daemon' && rt !== null) process.kill(rt, 'SIGKILL');
-    if (target !== 'rt') process.kill(daemon, 'SIGKILL');
-    this.#last = { target, at, daemon, rt };
-    const step = load.watch.step?.method ?? 'none';
-    this.kills.push({ target, at, rtAlive: rt !== null, step, readyMs: null });
+    if (target !== 'daemon' && pids.rt !== null) process.kill(pids.rt, 'SIGKILL');
+    if (target !== 'rt') process.kill(pids.daemon, 'SIGKILL');
+    this.#record(target, at, pids, 'at random');
     return target;
+  }
+
+  #pids(): { daemon: number; rt: number | null } {
+    const { sim } = this.#deps;
+    const daemon = sim.pid('daemon');
+    if (daemon === null) throw new Error('there is no daemon to kill: it died by itself');
+    return { daemon, rt: sim.pid('rt') };
+  }
+
+  #record(target: Target, at: number, pids: { daemon: number; rt: number | null }, moment: string): void {
+    this.#last = { target, at, ...pids };
+    const step = this.#deps.load.watch.step?.method ?? 'none';
+    this.kills.push({ target, at, rtAlive: pids.rt !== null, step, moment, readyMs: null });
   }
 }

@@ -101,6 +101,11 @@ export class Load {
     return this.#deps.commands.promises.filter(({ id }) => this.#deps.events.endOf(id) === null);
   }
 
+  /** Schedules whose run has not been seen. */
+  get waitingSchedules(): string[] {
+    return this.#deps.commands.schedules.filter((id) => this.#deps.events.runsOf(id).length === 0);
+  }
+
   /** Asks for the end of everything that is live. */
   cancelAll(): void {
     for (const { id, command } of this.live) {
@@ -174,6 +179,9 @@ export class Load {
       { weight: 1.5, body: () => this.#smallWorkflow() },
       { weight: 2, body: () => this.#cancelSomething() },
       { weight: 0.15, body: () => this.#pauseJob() },
+      { weight: 0.6, body: () => this.#pauseTask() },
+      { weight: 0.8, body: () => this.#amendSmallWorkflow() },
+      { weight: 1, body: () => this.#schedule() },
       { weight: 1, body: () => this.#question() },
       { weight: 1.5, body: () => this.#repeat() },
       {
@@ -234,11 +242,47 @@ export class Load {
   }
 
   #resumePaused(): void {
-    for (const [workflow_id, since] of this.#paused) {
+    const tasks = new Set(this.live.flatMap(({ id, command }) => (command.kind === 'workflow' ? [] : [id])));
+    for (const [id, since] of this.#paused) {
       if (Date.now() - since < PAUSED_MS) continue;
-      this.#paused.delete(workflow_id);
-      this.send('resumeWorkflow', control('resumeWorkflow', { workflow_id }));
+      this.#paused.delete(id);
+      if (tasks.has(id)) this.send('resumeTask', control('resumeTask', { task_id: id }));
+      else this.send('resumeWorkflow', control('resumeWorkflow', { workflow_id: id }));
     }
+  }
+
+  /** What can pause pauses, and goes on when it is told to. */
+  #pauseTask(): { what: string; body: Body } | null {
+    const victim = this.live.find(
+      ({ id, command }) => PAUSABLE.includes(command.what) && !this.#paused.has(id),
+    );
+    if (victim === undefined) return null;
+    this.#paused.set(victim.id, Date.now());
+    return { what: 'pauseTask', body: control('pauseTask', { task_id: victim.id }) };
+  }
+
+  /** Another step for a workflow that is under way; one that comes too late is refused. */
+  #amendSmallWorkflow(): { what: string; body: Body } | null {
+    const victim = this.live.find(({ command }) => command.what === 'small workflow');
+    if (victim === undefined) return null;
+    const add = [{ step_id: 'later', method: 'syncState', params: {}, depends_on: ['c'] }];
+    const params = { workflow_id: victim.id, base_revision: 1, add, replace: [], remove: [] };
+    return { what: 'amendWorkflow', body: control('amendWorkflow', params) };
+  }
+
+  /** One run at one time, whatever dies in between. */
+  #schedule(): { what: string; body: Body } | null {
+    if (this.waitingSchedules.length >= MAX_SCHEDULES) return null;
+    const schedule = {
+      schedule_id: this.#id('sch'),
+      at: isoWithOffset(Date.now() + 1500 + this.#below(4000)),
+      timezone: 'Asia/Seoul',
+      missed_run_grace_ms: SCHEDULE_GRACE_MS,
+    };
+    return {
+      what: 'schedule',
+      body: { kind: 'schedule_task', schedule, method: 'syncState', params: {}, task: {} },
+    };
   }
 
   #question(): { what: string; body: Body } {
@@ -252,7 +296,7 @@ export class Load {
   #repeat(): null {
     const { all } = this.#deps.commands;
     const again = all[all.length - 1 - this.#below(Math.min(all.length, 30))];
-    if (again !== undefined) this.#deps.publish(again.text);
+    if (again !== undefined && again.text !== null) this.#deps.publish(again.text);
     return null;
   }
 
@@ -282,6 +326,11 @@ export class Load {
   }
 }
 
+/** Of tasks by themselves. */
+const PAUSABLE: readonly string[] = ['setMoveTo', 'move_to_room', 'startCleaning', 'setLlmTts'];
+const MAX_SCHEDULES = 4;
+/** Longer than any time that the robot is away. */
+const SCHEDULE_GRACE_MS = 120_000;
 const SENTENCES = ['안녕하세요', '공기가 좋아요', '곧 갈게요', '잠시만요'] as const;
 
 function task(method: string, params: Body): Body {

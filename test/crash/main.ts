@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type CrashOptions, parseOptions, USAGE } from './options.js';
+import { runPhases } from './phases.js';
 import { describeReport } from './report.js';
-import { runCrash } from './run.js';
 
 function options(): CrashOptions {
   try {
@@ -17,7 +17,7 @@ function options(): CrashOptions {
 
 const { json, stateDir: given, ...wanted } = options();
 const stateDir = given === null ? mkdtempSync(join(tmpdir(), 'deviceagent-crash-')) : resolve(given);
-const report = await runCrash({
+const report = await runPhases({
   ...wanted,
   stateDir,
   say: (line) => process.stderr.write(`${line}\n`),

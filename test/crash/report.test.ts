@@ -25,13 +25,18 @@ function facts(change: Partial<RunFacts> = {}): RunFacts {
     seed: 1,
     baseWatchdog: false,
     durationMs: 1000,
-    kills: [{ target: 'daemon', step: 'setMoveTo', readyMs: 900 }],
+    kills: [{ target: 'daemon', step: 'setMoveTo', moment: 'at random', readyMs: 900 }],
     stops: [{ ms: 40, granularityMs: 15, lagMs: 0, wasMoving: true, hazard: 'guarded' }],
     events,
     commands,
     database: SOUND,
+    broker: 'aedes, MQTT 3.1.1',
     brokerRestarts: 0,
     brokerForgot: 0,
+    troubles: {},
+    diskNotFilled: null,
+    inherited: [],
+    commandLines: 0,
     stillWorks: true,
     trouble: [],
     ...change,
@@ -63,6 +68,14 @@ describe('the verdict on a crash run', () => {
     expect(judge(facts({ database: { ...SOUND, unfinished: ['t-9'] } })).accepted_lost).toBe(1);
   });
 
+  it('names what an earlier version left behind and nobody ended, and a schedule that never ran', () => {
+    expect(judge(facts({ inherited: ['t-old-1'] })).accepted_lost).toBe(1);
+    const commands = new CommandBook();
+    commands.sent({ id: 'c-2', kind: 'schedule_task', what: 'schedule', text: '{}' });
+    commands.answered(JSON.stringify({ command_id: 'c-2', status: 'accepted', schedule_id: 's-1' }));
+    expect(judge(facts({ commands })).accepted_lost).toBe(1);
+  });
+
   it('misses an event that the robot takes for delivered, and not one that still waits', () => {
     expect(judge(facts({ database: { ...SOUND, nextSeq: 5 } })).events_lost).toBe(2);
     const waiting = { ...SOUND, nextSeq: 5, pendingSeqs: new Set([3, 4]) };
@@ -82,7 +95,12 @@ describe('the verdict on a crash run', () => {
   });
 
   it('measures what nobody could have stopped apart from the bound', () => {
-    const kills = (['rt', 'both'] as const).map((target) => ({ target, step: 'undock', readyMs: null }));
+    const kills = (['rt', 'both'] as const).map((target) => ({
+      target,
+      step: 'undock',
+      moment: 'at random',
+      readyMs: null,
+    }));
     const stops = [500, 900].map((ms) => ({ ...stopAt(ms), hazard: 'residual' as const }));
     const report = judge(facts({ kills, stops }));
     expect(report).toMatchObject({ motion_after_kill_ms_max: 0, ok: true });

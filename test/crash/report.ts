@@ -9,6 +9,8 @@ export interface KillRecord {
   target: Target;
   /** The step of the main job that ran, or `none`. */
   step: string;
+  /** `at random`, or the point at which the daemon died by order. */
+  moment: string;
   /** From the kill until commands were accepted again, ms; null where the next kill came before that. */
   readyMs: number | null;
 }
@@ -22,8 +24,17 @@ export interface RunFacts {
   events: EventBook;
   commands: CommandBook;
   database: DatabaseFindings;
+  /** Of the broker and its protocol, e.g. `mosquitto, MQTT 5`. */
+  broker: string;
   brokerRestarts: number;
   brokerForgot: number;
+  troubles: Readonly<Record<string, number>>;
+  /** Why the disk could not be filled; null where it was. */
+  diskNotFilled: string | null;
+  /** Tasks of an earlier version's database, which have to end as well. */
+  inherited: readonly string[];
+  /** Real `deviceagent` processes that asked for something. */
+  commandLines: number;
   /** After everything, the robot drove home when it was told to. */
   stillWorks: boolean;
   /** What went wrong with the run itself, such as a daemon that did not come back. */
@@ -64,17 +75,26 @@ export interface CrashReport {
   residual_motion_ms: Record<'rt' | 'both', ResidualMotion>;
   kills_by_target: Record<string, number>;
   kills_by_step: Record<string, number>;
+  kills_by_moment: Record<string, number>;
   ready_ms: { median: number | null; max: number | null };
   base_watchdog: boolean;
   commands: number;
+  /** One-shot schedules that were accepted; each has run once. */
+  schedules: number;
+  command_lines: number;
   accepted: number;
   rejected: number;
   events: number;
   repeats: number;
   telemetry: number;
   ends: Record<string, number>;
+  brokers: string[];
   broker_restarts: number;
   broker_forgot: number;
+  /** What went wrong around the robot, and how often. */
+  troubles: Record<string, number>;
+  /** What could not be tried here, and why. */
+  skipped: string[];
   still_works: boolean;
   duration_s: number;
   problems: string[];
@@ -126,15 +146,21 @@ export function judge(facts: RunFacts): CrashReport {
     },
     kills_by_target: countBy(kills, ({ target }) => target),
     kills_by_step: countBy(kills, ({ step }) => step),
+    kills_by_moment: countBy(kills, ({ moment }) => moment),
     ready_ms: medianAndMax(kills.flatMap(({ readyMs }) => (readyMs === null ? [] : [readyMs]))),
     base_watchdog: facts.baseWatchdog,
     commands: commands.all.length,
+    schedules: commands.schedules.length,
+    command_lines: facts.commandLines,
     accepted: answers.filter(({ status }) => status === 'accepted').length,
     rejected: answers.filter(({ status }) => status === 'rejected').length,
     ...counts,
     ends: countBy(events.ends, ({ event, reasonCode }) =>
       reasonCode === null ? event : `${event} ${reasonCode}`,
     ),
+    brokers: [facts.broker],
+    troubles: { ...facts.troubles },
+    skipped: facts.diskNotFilled === null ? [] : [`full disk: ${facts.diskNotFilled}`],
     broker_restarts: facts.brokerRestarts,
     broker_forgot: facts.brokerForgot,
     still_works: facts.stillWorks,
@@ -154,17 +180,21 @@ export function judge(facts: RunFacts): CrashReport {
   return { ...report, ok: report.problems.length === 0 };
 }
 
-/** Accepted work without its one end. */
+/** Accepted work without its one end, and schedules whose time has passed without a run. */
 function lostPromises({ commands, events }: RunFacts): string[] {
-  return commands.promises
+  const work = commands.promises
     .filter(({ id }) => events.endOf(id) === null)
     .map(({ command, id }) => `accepted and never ended: ${id} (${command.what})`);
+  const schedules = commands.schedules
+    .filter((id) => events.runsOf(id).length === 0)
+    .map((id) => `accepted and never run: schedule ${id}`);
+  return [...work, ...schedules];
 }
 
 /** Steps and the like: what was seen to start has to end too, and so does what the robot believes to be under way. */
-function neverEnded({ commands, events, database }: RunFacts): string[] {
+function neverEnded({ commands, events, database, inherited }: RunFacts): string[] {
   const promised = new Set(commands.promises.map(({ id }) => id));
-  const open = [...events.started, ...database.unfinished].filter(
+  const open = [...events.started, ...database.unfinished, ...inherited].filter(
     (id) => !promised.has(id) && events.endOf(id) === null,
   );
   return [...new Set(open)].map((id) => `started and never ended: ${id}`);
@@ -210,6 +240,7 @@ export function describeReport(report: CrashReport): string {
   const rows: [string, string | number][] = [
     ['kills', `${report.kills} (${listed(report.kills_by_target)})`],
     ['in the step', listed(report.kills_by_step)],
+    ['at the moment', listed(report.kills_by_moment)],
     ['accepted and lost', report.accepted_lost],
     ['events lost', report.events_lost],
     ['out of order', report.out_of_order],
@@ -228,9 +259,15 @@ export function describeReport(report: CrashReport): string {
       'ready again',
       `after ${report.ready_ms.median ?? '–'} ms (median), ${report.ready_ms.max ?? '–'} ms (longest)`,
     ],
-    ['load', `${report.commands} commands: ${report.accepted} accepted, ${report.rejected} rejected`],
+    [
+      'load',
+      `${report.commands} commands: ${report.accepted} accepted, ${report.rejected} rejected; ${report.schedules} schedules, ${report.command_lines} command lines`,
+    ],
     ['received', `${report.events} events, ${report.repeats} repeats, ${report.telemetry} telemetry`],
     ['ends', listed(report.ends)],
+    ['brokers', report.brokers.join(', ')],
+    ['troubles', listed(report.troubles)],
+    ...(report.skipped.length === 0 ? [] : [['SKIPPED', report.skipped.join('; ')] as [string, string]]),
     ['broker', `${report.broker_restarts} restarts, ${report.broker_forgot} of them without sessions`],
     ['in the end', report.still_works ? 'it drove home' : 'it did NOT drive home'],
     ['seed', `${report.seed}, ${report.duration_s} s`],

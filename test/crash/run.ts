@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seededRandom } from '../../config/contracts/ids.js';
 import { BrokerFaults, SUBSCRIBED_MS } from './broker-faults.js';
+import type { BrokerName } from './brokers.js';
 import { CrashCloud } from './cloud.js';
 import { CommandBook } from './command-book.js';
 import { examineDatabase } from './database.js';
@@ -16,9 +17,11 @@ import { planKills } from './kill-plan.js';
 import { Killer } from './killer.js';
 import { LagMeter } from './lag-meter.js';
 import { Load } from './load.js';
+import { LocalLoad } from './local-load.js';
 import { type Stop, stopsAfter } from './motion.js';
+import { type Place, type Protocol, preparePlace } from './place.js';
 import { type CrashReport, judge } from './report.js';
-import { Simulation } from './simulation.js';
+import type { Simulation } from './simulation.js';
 import { Bell, sleep } from './waiting.js';
 
 export interface CrashRunOptions {
@@ -26,6 +29,13 @@ export interface CrashRunOptions {
   seed: number;
   baseWatchdog: boolean;
   stateDir: string;
+  broker: BrokerName;
+  /** `mix`: another one at each start of the daemon, as far as the broker speaks both. */
+  mqtt: Protocol | 'mix';
+  /** The state lies on a small disk that is filled now and then, where one can be mounted. */
+  smallDisk?: boolean;
+  /** Begins with the database of the first version. */
+  oldDatabase?: boolean;
   /** How long a step of the main job is waited for before a kill comes anyway, ms. */
   aimPatienceMs?: number;
   /** One line for people who wait. */
@@ -33,26 +43,28 @@ export interface CrashRunOptions {
 }
 
 const DEVICE_ID = 'da-sim';
-const AIM_PATIENCE_MS = 12_000;
+const AIM_PATIENCE_MS = 4000;
 const ONLINE_MS = 20_000;
 
 export async function runCrash(options: CrashRunOptions): Promise<CrashReport> {
-  const sim = await Simulation.start(options);
+  const place = await preparePlace(options);
   try {
-    return await new CrashRun(options, sim).run();
+    return await new CrashRun(options, place).run();
   } finally {
-    if (sim.ended === null) await sim.stop();
+    await place.close();
   }
 }
 
 class CrashRun {
   readonly #options: CrashRunOptions;
+  readonly #place: Place;
   readonly #sim: Simulation;
   readonly #bell = new Bell();
   readonly #events = new EventBook();
   readonly #commands = new CommandBook();
   readonly #lag = new LagMeter();
   readonly #load: Load;
+  readonly #local: LocalLoad;
   readonly #broker: BrokerFaults;
   readonly #killer: Killer;
   readonly #trouble: string[] = [];
@@ -60,12 +72,17 @@ class CrashRun {
   #lastHeard = 0;
   #online = false;
 
-  constructor(options: CrashRunOptions, sim: Simulation) {
+  constructor(options: CrashRunOptions, place: Place) {
     this.#options = options;
-    this.#sim = sim;
+    this.#place = place;
+    this.#sim = place.sim;
     const { seed } = options;
+    const { broker, desk, disk } = place;
     const shared = {
-      sim,
+      sim: place.sim,
+      broker,
+      desk,
+      disk,
       bell: this.#bell,
       commands: this.#commands,
       events: this.#events,
@@ -73,8 +90,13 @@ class CrashRun {
     };
     this.#load = new Load({ ...shared, random: seededRandom(seed ^ 0x10ad) }, String(seed));
     this.#broker = new BrokerFaults({ ...shared, random: seededRandom(seed ^ 0xb0b) });
+    this.#local = new LocalLoad(
+      { ...shared, stateDir: place.stateDir, random: seededRandom(seed ^ 0x10c) },
+      String(seed),
+    );
     this.#killer = new Killer({
       ...shared,
+      troubles: this.#broker,
       load: this.#load,
       planned: options.kills,
       patienceMs: options.aimPatienceMs ?? AIM_PATIENCE_MS,
@@ -84,7 +106,7 @@ class CrashRun {
   async run(): Promise<CrashReport> {
     const beganAt = Date.now();
     const cloud = await CrashCloud.open({
-      url: this.#sim.mqttUrl,
+      url: this.#place.broker.cloudUrl,
       deviceId: DEVICE_ID,
       onMessage: (topic, text) => this.#receive(topic, text),
     });
@@ -112,7 +134,12 @@ class CrashRun {
       stops,
       events: this.#events,
       commands: this.#commands,
-      database: examineDatabase(this.#options.stateDir),
+      database: examineDatabase(this.#place.stateDir),
+      broker: `${this.#options.broker}, MQTT ${this.#options.mqtt === 'mix' ? '3.1.1 and 5' : this.#options.mqtt}`,
+      troubles: this.#broker.counts,
+      diskNotFilled: this.#place.diskNotFilled,
+      inherited: this.#place.inherited,
+      commandLines: this.#local.commandLines,
       brokerRestarts: this.#broker.restarts,
       brokerForgot: this.#broker.forgot,
       stillWorks,
@@ -122,7 +149,9 @@ class CrashRun {
 
   /** True when the robot stands on its station in the end. */
   async #work(ending: EndingDeps): Promise<boolean> {
+    await this.#place.throughMigrations();
     await this.#sim.ready(null);
+    this.#killer.noteEarlyDeaths();
     // Before it has subscribed for the first time, a broker has nobody to keep commands for.
     if (!(await this.#bell.until(() => this.#online, ONLINE_MS))) {
       throw new Error('the robot does not come online');
@@ -130,11 +159,12 @@ class CrashRun {
     await sleep(SUBSCRIBED_MS);
     this.#options.say('the robot is ready; the load begins');
     this.#load.start();
+    this.#local.start();
     const over = new AbortController();
-    const faults = this.#broker.restartNowAndThen(over.signal);
+    const faults = this.#broker.comeAndGo(over.signal);
     await Promise.all([faults, this.#killAll().finally(() => over.abort())]);
     this.#options.say('the load ends; what is left is waited for');
-    await this.#load.stop();
+    await Promise.all([this.#load.stop(), this.#local.stop()]);
     await letEverythingEnd(ending);
     const left = await leftOn(ending);
     const notHome = await driveHome(ending);
@@ -146,6 +176,7 @@ class CrashRun {
     const plan = planKills(this.#options.kills, seededRandom(this.#options.seed));
     let starting = false;
     for (const [i, planned] of plan.entries()) {
+      this.#place.nextProtocol();
       const target = await this.#killer.strike(planned, starting && planned.aim === 'start');
       if (planned.brokerForgets && target !== 'rt') await this.#broker.forgetEverything();
       starting = plan[i + 1]?.aim === 'start' && target !== 'rt';
@@ -192,6 +223,6 @@ class CrashRun {
   #keepRecord(stops: readonly Stop[]): void {
     const { kills, drives } = this.#killer;
     const record = { kills: kills.map((kill, i) => ({ ...kill, stop: stops[i] })), drives };
-    writeFileSync(join(this.#options.stateDir, 'crash-record.json'), `${JSON.stringify(record)}\n`);
+    writeFileSync(join(this.#place.stateDir, 'crash-record.json'), `${JSON.stringify(record)}\n`);
   }
 }

@@ -2,11 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { entryPath } from '../../config/contracts/entry.js';
 import { freePort } from '../../daemon/cli/simulation/free-port.js';
 import { controlSocketPath } from '../../simulator/control/socket-path.js';
 import { askSimulation } from './control-client.js';
+import { FAULTS_ENV } from './fault-orders.js';
 import type { DriveCommand } from './motion.js';
 import { sleep } from './waiting.js';
 
@@ -14,6 +16,10 @@ export interface SimulationOptions {
   stateDir: string;
   seed: number;
   baseWatchdog: boolean;
+  /** Where the simulation's own broker listens. */
+  mqttPort: number;
+  /** Where the daemon finds what it has to die of, and what it takes for its environment. */
+  faultsDir: string;
 }
 
 /** Of the simulator's view of its world, what matters here. */
@@ -34,16 +40,14 @@ const LOOK_MS = 20;
 
 export class Simulation {
   readonly stateDir: string;
-  readonly mqttUrl: string;
   readonly #apiPort: number;
   readonly #child: ChildProcess;
   readonly #exited: Promise<string>;
   #ended: string | null = null;
 
-  private constructor(options: SimulationOptions, ports: { mqtt: number; api: number }) {
+  private constructor(options: SimulationOptions, apiPort: number) {
     this.stateDir = options.stateDir;
-    this.mqttUrl = `mqtt://127.0.0.1:${ports.mqtt}`;
-    this.#apiPort = ports.api;
+    this.#apiPort = apiPort;
     mkdirSync(this.stateDir, { recursive: true, mode: 0o700 });
     const log = openSync(join(this.stateDir, 'sim.log'), 'a', 0o600);
     this.#child = spawn(
@@ -53,10 +57,17 @@ export class Simulation {
         'sim',
         '--headless',
         ...['--cloud', 'off', '--seed', String(options.seed), '--state-dir', this.stateDir],
-        ...['--mqtt-port', String(ports.mqtt), '--api-port', String(ports.api)],
+        ...['--mqtt-port', String(options.mqttPort), '--api-port', String(apiPort)],
         ...['--base-watchdog', options.baseWatchdog ? 'on' : 'off'],
       ],
-      { stdio: ['ignore', log, log] },
+      {
+        stdio: ['ignore', log, log],
+        env: {
+          ...process.env,
+          NODE_OPTIONS: `--import ${pathToFileURL(entryPath(import.meta.url, './fault-points.js'))}`,
+          [FAULTS_ENV]: options.faultsDir,
+        },
+      },
     );
     closeSync(log);
     this.#exited = new Promise((resolve) =>
@@ -68,8 +79,7 @@ export class Simulation {
   }
 
   static async start(options: SimulationOptions): Promise<Simulation> {
-    const ports = { mqtt: await freePort(0), api: await freePort(0) };
-    return new Simulation(options, ports);
+    return new Simulation(options, await freePort(0));
   }
 
   /** How the simulation ended, if it did. */
@@ -87,6 +97,12 @@ export class Simulation {
     } catch {
       return null;
     }
+  }
+
+  /** Makes the daemon read its orders. A pid file stands only once it listens to that signal. */
+  tellDaemon(): void {
+    const pid = this.pid('daemon');
+    if (pid !== null) process.kill(pid, 'SIGUSR2');
   }
 
   /** A living process other than `before`; throws when none comes. */

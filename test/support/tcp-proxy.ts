@@ -1,4 +1,4 @@
-/** A TCP proxy that can stop carrying anything while connections stay open, or cut them. */
+/** A TCP proxy that can be slow, stop carrying anything while connections stay open, or cut them. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class TcpProxy {
@@ -6,6 +6,7 @@ export class TcpProxy {
   readonly #pairs = new Set<[Socket, Socket]>();
   #server: Server | null = null;
   #silent = false;
+  #delayMs = 0;
   #port = 0;
 
   private constructor(target: number) {
@@ -32,6 +33,11 @@ export class TcpProxy {
     if (!on) this.cut();
   }
 
+  /** Every piece comes this much later, in order. */
+  setDelay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
   cut(): void {
     for (const [a, b] of this.#pairs) {
       a.destroy();
@@ -49,8 +55,8 @@ export class TcpProxy {
     const upstream = connect(this.#target, '127.0.0.1');
     const pair: [Socket, Socket] = [client, upstream];
     this.#pairs.add(pair);
-    client.on('data', (chunk) => this.#silent || upstream.write(chunk));
-    upstream.on('data', (chunk) => this.#silent || client.write(chunk));
+    client.on('data', this.#carrier(upstream));
+    upstream.on('data', this.#carrier(client));
     const end = () => {
       this.#pairs.delete(pair);
       // A peer that vanished says nothing to the other side either.
@@ -62,5 +68,22 @@ export class TcpProxy {
       socket.on('error', end);
       socket.on('close', end);
     }
+  }
+
+  /** What came late keeps its place: nothing overtakes it. */
+  #carrier(to: Socket): (chunk: Buffer) => void {
+    let due = 0;
+    return (chunk) => {
+      if (this.#silent) return;
+      const now = performance.now();
+      due = Math.max(due, now + this.#delayMs);
+      if (due <= now) {
+        to.write(chunk);
+        return;
+      }
+      setTimeout(() => {
+        if (!to.destroyed && !this.#silent) to.write(chunk);
+      }, due - now);
+    };
   }
 }
