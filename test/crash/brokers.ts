@@ -5,6 +5,7 @@ import type { Simulation } from './simulation.js';
 
 export const BROKERS = ['aedes', 'mosquitto'] as const;
 export type BrokerName = (typeof BROKERS)[number];
+export type Protocol = '3.1.1' | '5';
 
 export interface CrashBroker {
   /** Where the cloud connects. */

@@ -1,7 +1,6 @@
 /** The options of `npm run crash -- …`. */
 import { parseArgs } from 'node:util';
-import { BROKERS, type BrokerName } from './brokers.js';
-import type { Protocol } from './place.js';
+import { BROKERS, type BrokerName, type Protocol } from './brokers.js';
 
 export interface CrashOptions {
   kills: number;

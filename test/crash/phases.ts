@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { hasMosquitto } from '../support/mosquitto.js';
 import type { CrashOptions } from './options.js';
 import type { CrashReport } from './report.js';
-import { type CrashRunOptions, runCrash } from './run.js';
+import { runCrash } from './run.js';
+import type { CrashRunOptions } from './run-options.js';
 
 type Wanted = Omit<CrashOptions, 'json' | 'stateDir'> & Pick<CrashRunOptions, 'stateDir' | 'say'>;
 

@@ -7,12 +7,10 @@ import { aedesBroker, type CrashBroker, mosquittoBroker } from './brokers.js';
 import { FaultDesk } from './fault-orders.js';
 import { leaveOldDatabase, MIGRATIONS_DUE } from './old-database.js';
 import { pick } from './pick.js';
-import type { CrashRunOptions } from './run.js';
+import type { CrashRunOptions } from './run-options.js';
 import { Simulation } from './simulation.js';
 import { SmallDisk } from './small-disk.js';
 import { sleep } from './waiting.js';
-
-export type Protocol = '3.1.1' | '5';
 
 export interface Place {
   sim: Simulation;

@@ -6,7 +6,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seededRandom } from '../../config/contracts/ids.js';
 import { BrokerFaults, SUBSCRIBED_MS } from './broker-faults.js';
-import type { BrokerName } from './brokers.js';
 import { CrashCloud } from './cloud.js';
 import { CommandBook } from './command-book.js';
 import { examineDatabase } from './database.js';
@@ -19,28 +18,11 @@ import { LagMeter } from './lag-meter.js';
 import { Load } from './load.js';
 import { LocalLoad } from './local-load.js';
 import { type Stop, stopsAfter } from './motion.js';
-import { type Place, type Protocol, preparePlace } from './place.js';
+import { type Place, preparePlace } from './place.js';
 import { type CrashReport, judge } from './report.js';
+import type { CrashRunOptions } from './run-options.js';
 import type { Simulation } from './simulation.js';
 import { Bell, sleep } from './waiting.js';
-
-export interface CrashRunOptions {
-  kills: number;
-  seed: number;
-  baseWatchdog: boolean;
-  stateDir: string;
-  broker: BrokerName;
-  /** `mix`: another one at each start of the daemon, as far as the broker speaks both. */
-  mqtt: Protocol | 'mix';
-  /** The state lies on a small disk that is filled now and then, where one can be mounted. */
-  smallDisk?: boolean;
-  /** Begins with the database of the first version. */
-  oldDatabase?: boolean;
-  /** How long a step of the main job is waited for before a kill comes anyway, ms. */
-  aimPatienceMs?: number;
-  /** One line for people who wait. */
-  say(line: string): void;
-}
 
 const DEVICE_ID = 'da-sim';
 const AIM_PATIENCE_MS = 4000;
