@@ -108,7 +108,7 @@ export class Killer {
   /** The daemon dies by itself, at a commit that comes. */
   async #atCommit({ depth }: PlannedKill): Promise<Target> {
     const die = pick(['before-commit', 'inside-commit', 'after-commit'] as const, () => depth);
-    return this.#dieAtCommit(die, depth);
+    return this.#dieAtCommit(die, depth, '');
   }
 
   /** Events pile up while the broker is away; the daemon dies when it publishes them. */
@@ -116,10 +116,14 @@ export class Killer {
     const { load, troubles } = this.#deps;
     load.burst();
     await troubles.without(() => sleep(BACKLOG_MS + depth * BACKLOG_MS));
-    return this.#dieAtCommit(depth < 0.5 ? 'before-commit' : 'inside-commit', (depth * 7) % 1);
+    return this.#dieAtCommit(
+      depth < 0.5 ? 'before-commit' : 'inside-commit',
+      (depth * 7) % 1,
+      ' of a replay',
+    );
   }
 
-  async #dieAtCommit(die: Death, depth: number): Promise<Target> {
+  async #dieAtCommit(die: Death, depth: number, when: string): Promise<Target> {
     const { sim, desk, load } = this.#deps;
     const pids = this.#pids();
     desk.order({ die, nth: 1 + Math.floor(depth * COMMITS), delayUs: Math.floor(depth * INSIDE_US) });
@@ -131,7 +135,7 @@ export class Killer {
     this.#deaths = desk.deaths.length;
     desk.order({ die: null });
     if (note === undefined) return this.#kill('daemon');
-    this.#record('daemon', note.at, pids, note.where);
+    this.#record('daemon', note.at, pids, `${note.where}${when}`);
     return 'daemon';
   }
 
