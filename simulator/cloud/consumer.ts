@@ -3,6 +3,7 @@
  * epoch, repeats by `idempotency_key`, one terminal event per task, payloads that do not fit the contract.
  */
 import { observationSchema, taskEventSchema, tombstoneSchema } from '../../config/contracts/wire/events.js';
+import { EventLog, type LogRow } from './event-log.js';
 import type { CloudReport, ConsumerProblem, ReceivedEvent } from './types.js';
 
 const ORDERED_TOPICS: readonly string[] = [
@@ -37,6 +38,11 @@ export class EventConsumer {
   readonly #problems: ConsumerProblem[] = [];
   #repeats = 0;
   #deadLettered = 0;
+  #applied = 0;
+  /** What a consumer that follows docs/consumer.md has of it. */
+  readonly #log = new EventLog<LogRow>(() => {
+    this.#applied += 1;
+  });
   #telemetry = 0;
 
   /** One message of an ordered topic. Null for repeats, telemetry and what cannot be used. */
@@ -54,6 +60,7 @@ export class EventConsumer {
       return null;
     }
     if (typeof epoch !== 'string' || typeof key !== 'string') return null;
+    this.#log.accept({ store_epoch: epoch, seq, idempotency_key: key, event: payload.event });
     if (!this.#place(epoch, seq, key, payload)) return null;
     const event = received(topic, seq, payload);
     this.#keep(event);
@@ -76,6 +83,8 @@ export class EventConsumer {
       repeats: this.#repeats,
       deadLettered: this.#deadLettered,
       telemetry: this.#telemetry,
+      applied: this.#applied,
+      waiting: this.#log.waiting,
       problems: [...this.#problems, ...gaps],
     };
   }

@@ -61,6 +61,9 @@ export interface CloudReport {
   repeats: number;
   deadLettered: number;
   telemetry: number;
+  /** Entries of the log that a consumer has by now, and rows that wait for one before them. */
+  applied: number;
+  waiting: number;
   responses: number;
   problems: readonly ConsumerProblem[];
   status: string | null;
