@@ -2,6 +2,8 @@
 import { pauseCleaning, resumeCleaning, setCleaningMode, stopCleaning } from './cleaning/controls.js';
 import { startCleaning } from './cleaning/start-cleaning.js';
 import { syncState } from './iot/sync-state.js';
+import { copyMap } from './map/copy-map.js';
+import { resetMap } from './map/reset-map.js';
 import type { MethodSpec } from './method.js';
 import { pauseMove, resumeMove, stopMove } from './movement/controls.js';
 import { rotate } from './movement/rotate.js';
@@ -19,6 +21,8 @@ const BUILT = [
   returnToStation,
   undock,
   relocalizeAtStation,
+  copyMap,
+  resetMap,
   startCleaning,
   pauseCleaning,
   resumeCleaning,

@@ -20,6 +20,36 @@ export interface RoomCatalogue extends RoomResolver {
   checkPose(pose: Pose, field: string): void;
 }
 
+/** What the motion process itself says of its map, after a change of it. */
+export interface MapEvidence {
+  /** Robot time of the report, and which motion process it came from. */
+  observedAtMs: number;
+  rtBootId: string;
+  /** Null: it has none. */
+  mapId: string | null;
+  rooms: number;
+  localized: boolean | null;
+  /** Null while it does not know. */
+  pose: Pose | null;
+}
+
+/** The map as a whole: taken out of use, and brought back. Maps that were in use are kept by their id. */
+export interface MapOperations {
+  current(): { id: string; rooms: number } | null;
+  /** Why this robot cannot have another map; null: it can. */
+  unavailable(): string | null;
+  /** Newest first; `at`: robot time, epoch ms. */
+  kept(): readonly { id: string; at: number }[];
+  /** The one that the last reset or import took out of use; it stays that when it is brought back. */
+  previous(): string | null;
+  /** Null while the motion process and the robot's record of its map do not agree. */
+  observed(): MapEvidence | null;
+  /** Rejects with a `TaskFailure`; then the map is still in use. */
+  reset(): Promise<MapEvidence>;
+  /** Puts a kept map in use. Rejects with a `Refusal` UNKNOWN_TARGET, or a `TaskFailure`. */
+  use(id: string): Promise<MapEvidence>;
+}
+
 /** Sends the planning context to the cloud. */
 export interface ContextPublisher {
   /** Null while it can publish; otherwise why not, in one sentence. */
@@ -56,6 +86,7 @@ export interface Services {
   motion: MotionOperations;
   /** Read anew each time: a map can be loaded later. Null without a map. */
   rooms(): RoomCatalogue | null;
+  map: MapOperations;
   /** Null without a fan. */
   cleaning: CleaningOperations | null;
   air: AirSource;

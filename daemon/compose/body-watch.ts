@@ -46,8 +46,8 @@ export class BodyWatch {
     const { amr, map } = this.#deps;
     const state = amr.state();
     if (state === null || !state.base.connected) return false;
+    if (map.file !== null && state.base.docked === null) return false;
     if (map.bundle === null) return state.mapId === null;
-    if (state.base.docked === null) return false;
     if (state.pose !== null && state.localized === null) return false;
     return state.mapId === map.bundle.id && !this.#asking && this.#wanted(state) === null;
   }

@@ -4,9 +4,11 @@ import type { Config } from '../../config/schema.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
 import { DEFAULT_FRESHNESS } from '../context/types.js';
+import { MapStore } from '../maps/map-store.js';
 import { type Body, createBody } from './body.js';
 import { BodyWatch } from './body-watch.js';
 import { type MapInUse, readMap } from './map.js';
+import { MapChanges } from './map-changes.js';
 import type { DaemonOptions } from './options.js';
 import { createPeripherals, type Peripherals } from './peripherals.js';
 
@@ -16,6 +18,7 @@ export interface Robot {
   bodyWatch: BodyWatch;
   peripherals: Peripherals;
   map: MapInUse;
+  mapChanges: MapChanges;
   bus: DomainBus;
   state: DeviceState;
 }
@@ -26,7 +29,8 @@ export function createRobot(options: DaemonOptions): Robot {
   const { config } = options.loaded;
   const body = createBody({ ...options, config });
   const peripherals = createPeripherals({ ...options, config });
-  const map = readMap(config, log);
+  const store = new MapStore({ stateDir: options.stateDir, log });
+  const map = readMap(config, store, log);
   const bus = new DomainBus((error, event) =>
     log.error({ type: event.type, error: errorText(error) }, 'a listener failed on a domain event'),
   );
@@ -36,6 +40,7 @@ export function createRobot(options: DaemonOptions): Robot {
     bodyWatch: new BodyWatch({ amr: body.amr, map, clock, log }),
     peripherals,
     map,
+    mapChanges: new MapChanges({ map, store, amr: body.amr, clock, radius: config.motion.radius }),
     bus,
     state: new DeviceState({
       clock,

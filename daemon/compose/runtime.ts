@@ -30,7 +30,7 @@ export function createRuntime(ground: Ground, work: Work, watchers: Watchers, re
     capabilities,
     map: () => (map.bundle === null ? null : mapViewOf(map.bundle)),
     mapFile: () => map.file,
-    importMap: (file) => importMap({ map, amr, radius: config.motion.radius, log: options.log }, file),
+    importMap: (file) => importMap({ changes: robot.mapChanges, amr, log: options.log }, file),
     cloud: network,
     doctor: (language) => examine(ground, work, language),
     counters: () => countersOf(ground, work, watchers),

@@ -162,6 +162,7 @@ function createRobotMethods(
     amr: body.amr,
     motion: machines.motion,
     rooms: () => map.rooms,
+    map: robot.mapChanges,
     cleaning: machines.cleaning,
     air: state.airSource,
     speaker: createSpeaker(config, clock),

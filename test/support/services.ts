@@ -14,6 +14,7 @@ import { DEFAULT_MACHINE_SETTINGS } from '../../state-machines/settings.js';
 import { FakeAir } from './fake-air.js';
 import { FakeAmr } from './fake-amr.js';
 import { FakeFan } from './fake-fan.js';
+import { FakeMaps } from './fake-maps.js';
 import { MemorySnapshots, MemoryTimers } from './memory-machines.js';
 
 export const START = Date.UTC(2026, 10, 30);
@@ -134,11 +135,13 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
   });
   timers.onTimer = (key, event) => machines.onTimer(key, event);
   machines.restore();
+  const maps = new FakeMaps(clock, amr);
   const services: Services = {
     clock,
     amr,
     motion: machines.motion,
-    rooms: () => rooms,
+    rooms: () => (maps.inUse === null ? null : rooms),
+    map: maps,
     cleaning: machines.cleaning,
     air,
     speaker,

@@ -68,6 +68,45 @@ export const ROBOT_WORDS = [
     'no map is loaded: take one over with deviceagent map import',
     '지도가 없어요. deviceagent map import로 가져와 주세요',
   ],
+  [
+    'the map cannot be stored ({why}): the robot keeps the one it has',
+    '지도를 저장할 수 없어요 ({why}). 쓰던 지도는 그대로예요',
+  ],
+  [
+    'the profile names no map: set map.file to where this robot keeps its map, and restart it',
+    '설정에 지도가 없어요. map.file에 지도를 둘 곳을 정하고 다시 시작해 주세요',
+  ],
+  [
+    'the robot moves; stop it before it gets another map',
+    '로봇이 움직이고 있어요. 멈춘 다음에 지도를 바꿔 주세요',
+  ],
+  ['there is no map to reset', '초기화할 지도가 없어요'],
+  ['no map is kept', '보관한 지도가 없어요'],
+  ['the map is being changed already', '지도를 이미 바꾸고 있어요'],
+  [
+    'the robot drives: the map is changed only while nothing does',
+    '로봇이 움직이고 있어요. 지도는 멈춰 있을 때만 바꿔요',
+  ],
+  [
+    'the motion process does not report: the map cannot be changed without it',
+    '주행 프로그램이 응답하지 않아서 지도를 바꿀 수 없어요',
+  ],
+  [
+    '{field}: found {value}; there is no such map, kept are: {ids}',
+    '{value}: 그런 지도가 없어요. 보관한 지도: {ids}',
+  ],
+  ['the kept map {id} cannot be used: {why}', '보관한 지도 {id}: 쓸 수 없어요 ({why})'],
+  [
+    'the motion process did not give the map up ({why!}): the robot keeps it',
+    '주행 프로그램이 지도를 내려놓지 않았어요 ({why!}). 지도는 그대로예요',
+  ],
+  [
+    'the map is stored, but the motion process did not take it ({why!}); it is asked again by itself',
+    '지도를 저장했지만 주행 프로그램이 아직 받지 않았어요 ({why!}). 스스로 다시 시도해요',
+  ],
+  ['it does not report what it was told', '바꾼 것을 알려 오지 않아요'],
+  ['the motion process is gone', '주행 프로그램이 없어요'],
+  ['the map cannot be changed while an action runs', '움직이는 동안에는 지도를 바꿀 수 없어요'],
   ['the map has no rooms: name them in areas.yaml', '지도에 방이 없어요. areas.yaml에 방 이름을 적어 주세요'],
   ['the map has no station: add one to areas.yaml', '지도에 충전대가 없어요. areas.yaml에 적어 주세요'],
   [

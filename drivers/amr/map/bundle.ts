@@ -27,14 +27,22 @@ export function mapBundle(grid: OccupancyGrid, areas: Areas): MapBundle {
 
 /** Writes `yamlPath`, the image beside it and `areas.yaml`: all of them, whole, or none. */
 export function saveMapBundle(yamlPath: string, bundle: Pick<MapBundle, 'grid' | 'areas'>): void {
+  writeAllWhole(bundleFiles(yamlPath, bundle).map((file) => ({ ...file, flush: true })));
+}
+
+/** The files of a bundle whose YAML is `yamlPath`; the YAML, which names the image, is the last. */
+export function bundleFiles(
+  yamlPath: string,
+  bundle: Pick<MapBundle, 'grid' | 'areas'>,
+): { path: string; content: string | Uint8Array }[] {
   const imageName = `${basename(yamlPath).replace(/\.ya?ml$/, '')}.pgm`;
   const { meta, image } = mapFileOf(bundle.grid, imageName);
   const folder = dirname(yamlPath);
-  writeAllWhole([
-    { path: join(folder, imageName), content: encodePgm(image), flush: true },
-    { path: join(folder, AREAS_FILE), content: areasText(bundle.areas), flush: true },
-    { path: yamlPath, content: mapYamlText(meta), flush: true },
-  ]);
+  return [
+    { path: join(folder, imageName), content: encodePgm(image) },
+    { path: join(folder, AREAS_FILE), content: areasText(bundle.areas) },
+    { path: yamlPath, content: mapYamlText(meta) },
+  ];
 }
 
 function contentId(grid: OccupancyGrid, areas: Areas): string {

@@ -6,6 +6,8 @@ import { SystemClock } from '../../../config/contracts/clock.js';
 import { SILENT_LOG } from '../../../config/contracts/log.js';
 import { importMap } from '../../../daemon/compose/import-map.js';
 import type { MapInUse } from '../../../daemon/compose/map.js';
+import { MapChanges } from '../../../daemon/compose/map-changes.js';
+import { MapStore } from '../../../daemon/maps/map-store.js';
 import { loadMapBundle, mapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
 import type { MapBundle } from '../../../drivers/amr/types.js';
 import { FakeRuntime } from '../../support/api/fake-runtime.js';
@@ -38,6 +40,7 @@ function room(name: string): MapBundle {
 
 interface Robot {
   map: MapInUse;
+  store: MapStore;
   amr: FakeRuntime['amr'];
   body: FakeRuntime;
   calls: unknown[];
@@ -45,18 +48,25 @@ interface Robot {
 
 function robot(file: string | null, bundle: MapBundle | null): Robot {
   const body = new FakeRuntime(dir, new SystemClock());
-  if (body.robot !== null) body.robot.stoppedSince = 1;
+  const { robot: state } = body;
+  if (state !== null) state.stoppedSince = 1;
   const calls: unknown[] = [];
   const amr = {
     ...body.amr,
-    loadMap: async (path: string) => void calls.push(['loadMap', path]),
+    loadMap: async (path: string) => {
+      calls.push(['loadMap', path]);
+      if (state !== null) Object.assign(state, { mapId: loadMapBundle(path).id, at: Date.now() + 60_000 });
+    },
     relocalize: async (pose: object) => void calls.push(['relocalize', pose]),
   };
-  return { map: { file, bundle, rooms: null, problem: 'none yet' }, amr, body, calls };
+  const store = new MapStore({ stateDir: dir, log: SILENT_LOG });
+  return { map: { file, bundle, rooms: null, problem: 'none yet' }, store, amr, body, calls };
 }
 
-const take = ({ map, amr }: Robot, path: string) =>
-  importMap({ map, amr, radius: 0.17, log: SILENT_LOG }, path);
+const take = ({ map, store, amr }: Robot, path: string) => {
+  const changes = new MapChanges({ map, store, amr, clock: new SystemClock(), radius: 0.17 });
+  return importMap({ changes, amr, log: SILENT_LOG }, path);
+};
 
 describe('importing a map', () => {
   it('puts it where the profile looks for it, uses it at once, and keeps the one before', async () => {
@@ -67,7 +77,9 @@ describe('importing a map', () => {
     if (r.body.robot !== null) r.body.robot.base.docked = true;
     await take(r, incoming);
     expect(loadMapBundle(file).areas.rooms[0]?.name).toBe('서재');
-    expect(loadMapBundle(join(dir, 'robot', 'previous', 'map.yaml')).areas.rooms[0]?.name).toBe('거실');
+    const { previous } = r.store.record;
+    expect(previous).toBe(room('거실').id);
+    expect(r.store.load(previous ?? '').areas.rooms[0]?.name).toBe('거실');
     expect(r.map.rooms?.resolve('서재').id).toBe('1');
     expect(r.map.problem).toBeNull();
     expect(r.calls).toEqual([
@@ -90,7 +102,7 @@ describe('importing a map', () => {
       reason: 'CAPABILITY_UNAVAILABLE',
       message: expect.stringContaining('cannot be stored'),
     });
-    rmSync(`${file}.new`, { recursive: true });
+    rmSync(`${file}.new`, { recursive: true, force: true });
     expect(loadMapBundle(file).areas.rooms[0]?.name).toBe('서재');
     expect(r.map.bundle?.areas.rooms[0]?.name).toBe('서재');
     expect(readdirSync(join(dir, 'robot')).filter((name) => name.endsWith('.new'))).toEqual([]);

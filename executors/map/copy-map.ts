@@ -1,0 +1,72 @@
+/** `copyMap`: puts a kept map in use again. */
+import { z } from 'zod';
+import { Refusal, shown } from '../../config/contracts/errors.js';
+import { defineMethod, type MethodSpec } from '../method.js';
+import { withoutMotion } from '../proof.js';
+import type { Services } from '../services.js';
+import { mapCompletion, mapOutput, requireRest } from './common.js';
+
+const TARGET = 'map.copied';
+
+const paramsSchema = z.strictObject({
+  from: z.string().regex(/^(previous|m-[0-9a-f]{16})$/, 'allowed: "previous" or the id of a kept map'),
+});
+type Params = z.infer<typeof paramsSchema>;
+
+export function copyMap(services: Services): MethodSpec {
+  const { map } = services;
+  const idOf = ({ from }: Params): string => {
+    const kept = map.kept().map(({ id }) => id);
+    const id = from === 'previous' ? map.previous() : from;
+    if (id !== null && (kept.includes(id) || map.current()?.id === id)) return id;
+    const there = kept.join(', ') || 'none';
+    throw new Refusal(
+      'UNKNOWN_TARGET',
+      `from: found ${shown(from)}; there is no such map, kept are: ${there}`,
+      'from',
+    );
+  };
+  const available = (nowMs: number) => {
+    requireRest(services, nowMs);
+    if (map.kept().length === 0) throw new Refusal('STATE_CONDITION_FAILED', 'no map is kept');
+  };
+  const done = (id: string) => (map.current()?.id === id ? map.observed() : null);
+  return defineMethod<Params>({
+    name: 'copyMap',
+    executor: 'map',
+    summary: 'Puts a kept map in use: the one before the last change, or one by its id.',
+    params: paramsSchema,
+    output: mapOutput,
+    resources: [],
+    completionTarget: TARGET,
+    preconditionText:
+      'the map is kept, the motion process reports, nothing drives; in use already counts as done',
+    // What "previous" is then is known when it runs: a reset may come first.
+    admit: ({ params }) => {
+      if (params.from !== 'previous') idOf(params);
+    },
+    available,
+    precondition: ({ params, nowMs }) => {
+      idOf(params);
+      requireRest(services, nowMs);
+    },
+    cancel: null,
+    compensation: null,
+    timeoutMs: 60_000,
+    stopGraceMs: 30_000,
+    risk: 'low',
+    idempotent: true,
+    alreadyDone: ({ params }) => {
+      const seen = done(params.from === 'previous' ? (map.previous() ?? '') : params.from);
+      return seen === null ? null : mapCompletion(TARGET, seen, null, true);
+    },
+    run: (ctx) =>
+      withoutMotion(services, ctx.signal, async () => {
+        const id = idOf(ctx.params);
+        const before = map.current()?.id ?? null;
+        const there = done(id);
+        if (there !== null) return mapCompletion(TARGET, there, null, true);
+        return mapCompletion(TARGET, await map.use(id), before, false);
+      }),
+  });
+}

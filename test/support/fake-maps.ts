@@ -1,0 +1,59 @@
+/** Maps of a test robot: one in use, and what was taken out of use; the motion process follows at once. */
+import type { SimClock } from '../../config/contracts/sim-clock.js';
+import type { MapEvidence, MapOperations } from '../../executors/services.js';
+import type { FakeAmr } from './fake-amr.js';
+
+export const HOME_MAP = 'm-00000000000000a1';
+
+export class FakeMaps implements MapOperations {
+  inUse: string | null = HOME_MAP;
+  before: string | null = null;
+  missing: string | null = null;
+  readonly #kept: { id: string; at: number }[] = [];
+
+  constructor(
+    readonly clock: SimClock,
+    readonly amr: FakeAmr,
+  ) {
+    amr.mapId = this.inUse;
+  }
+
+  current() {
+    return this.inUse === null ? null : { id: this.inUse, rooms: 5 };
+  }
+  unavailable() {
+    return this.missing;
+  }
+  kept() {
+    return this.#kept;
+  }
+  previous() {
+    return this.before;
+  }
+  observed(): MapEvidence | null {
+    return this.amr.mapId === this.inUse ? this.#seen() : null;
+  }
+  async reset(): Promise<MapEvidence> {
+    this.before = this.inUse;
+    if (this.inUse !== null) this.#kept.unshift({ id: this.inUse, at: this.clock.now() });
+    this.inUse = null;
+    await this.amr.clearMap();
+    return this.#seen();
+  }
+  async use(id: string): Promise<MapEvidence> {
+    this.inUse = id;
+    this.amr.mapId = id;
+    return this.#seen();
+  }
+
+  #seen(): MapEvidence {
+    return {
+      observedAtMs: this.clock.now(),
+      rtBootId: 'rt-1',
+      mapId: this.amr.mapId,
+      rooms: this.inUse === null ? 0 : 5,
+      localized: this.inUse === null ? null : this.amr.localized,
+      pose: null,
+    };
+  }
+}
