@@ -75,6 +75,5 @@ export interface Api {
   consoleAddress(): string | null;
 }
 
-/** Largest request body, bytes, and deepest nesting, as on the cloud side. */
+/** Largest request body, bytes, as on the cloud side. */
 export const BODY_LIMIT = 256 * 1024;
-export const MAX_DEPTH = 32;

@@ -12,7 +12,14 @@ import { submitWorkflow } from './actions/submit-workflow.js';
 import { actAtArrival } from './at-arrival.js';
 import { type Address, judgeReply, NOWHERE, readAddress, readCommand } from './envelope.js';
 import { EMERGENCY_STOP, isExempt } from './exemptions.js';
-import { isObject, type JsonObject, readPayload, readValue, requireUniqueKeys } from './read-payload.js';
+import {
+  isObject,
+  type JsonObject,
+  readPayload,
+  readValue,
+  requireNoSource,
+  requireUniqueKeys,
+} from './read-payload.js';
 import { scanPayload } from './scan.js';
 import { digestOf, requireSignature } from './signature.js';
 import { judgeTimes, keepUntil } from './timestamps.js';
@@ -140,9 +147,7 @@ class CommandGate implements CommandIntake {
   #judge(body: JsonObject, address: Address, message: Message, principal: Principal): Verdict {
     const { memory, commandKey } = this.#deps;
     message.requireUnambiguous();
-    if ('source' in body) {
-      throw new Refusal('POLICY_DENIED', 'source: the channel decides who is asking; leave it out', 'source');
-    }
+    requireNoSource(body);
     const exempt = isExempt(body, this.#deps.tasks, (capability) => this.#methodOf(capability));
     if (commandKey !== null && principal.source === 'CLOUD' && !exempt) requireSignature(body, commandKey);
     const key = address.commandId === null ? null : memoryKey(address.commandId, principal);

@@ -5,16 +5,15 @@ import { type Scan, scanPayload } from './scan.js';
 
 const MAX_PAYLOAD_BYTES = 256 * 1024;
 export const MAX_DEPTH = 32;
+/** The words for what is wrong with a document are the same on every channel. */
+export const TOO_LARGE = 'the payload is larger than the allowed 256 KiB';
 
 export type JsonObject = Record<string, unknown>;
 
 /** Throws `Refusal` PAYLOAD_TOO_LARGE or MALFORMED. The messages never quote the payload. */
 export function readPayload(bytes: Uint8Array, scan: Scan = scanPayload(bytes)): JsonObject {
   if (bytes.length > MAX_PAYLOAD_BYTES) {
-    throw new Refusal(
-      'PAYLOAD_TOO_LARGE',
-      `the payload has ${bytes.length} bytes; allowed are at most ${MAX_PAYLOAD_BYTES}`,
-    );
+    throw new Refusal('PAYLOAD_TOO_LARGE', TOO_LARGE);
   }
   if (scan.depth > MAX_DEPTH) throw tooDeep(scan.depth);
   let text: string;
@@ -27,7 +26,7 @@ export function readPayload(bytes: Uint8Array, scan: Scan = scanPayload(bytes)):
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Refusal('MALFORMED', 'the payload is not JSON');
+    throw notJson();
   }
   return requireObject(value);
 }
@@ -46,17 +45,27 @@ export function readValue(value: unknown): JsonObject {
   return requireObject(value);
 }
 
+/** Throws `Refusal` POLICY_DENIED. */
+export function requireNoSource(body: object): void {
+  if (!('source' in body)) return;
+  throw new Refusal('POLICY_DENIED', 'source: the channel decides who is asking; leave it out', 'source');
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function requireObject(value: unknown): JsonObject {
+export function notJson(): Refusal {
+  return new Refusal('MALFORMED', 'the payload is not JSON');
+}
+
+export function requireObject(value: unknown): JsonObject {
   if (isObject(value)) return value;
   const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
   throw new Refusal('MALFORMED', `the payload is ${found}; allowed is a JSON object`);
 }
 
-function tooDeep(depth: number): Refusal {
+export function tooDeep(depth: number): Refusal {
   return new Refusal('MALFORMED', `the payload nests ${depth} levels deep; allowed are at most ${MAX_DEPTH}`);
 }
 

@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '../../config/contracts/clock.js';
+import { isoWithOffset, SystemClock } from '../../config/contracts/clock.js';
 import { seededRandom } from '../../config/contracts/ids.js';
 import { SILENT_LOG } from '../../config/contracts/log.js';
 import { SimClock } from '../../config/contracts/sim-clock.js';
@@ -44,6 +44,7 @@ export class FuzzRobot {
   #motionMethods: ReadonlySet<string> = new Set();
   #findings: Finding[] = [];
   #responses = 0;
+  #rests = 0;
   accepted = 0;
   /** Documents go over the broker, and what is answered there is judged. */
   judgesResponses = false;
@@ -169,7 +170,9 @@ export class FuzzRobot {
   async rest(): Promise<void> {
     const { tasks } = this.runtime;
     const active = () =>
-      tasks.listTasks({ active: true }).length + tasks.listWorkflows({ active: true }).length;
+      tasks.listTasks({ active: true }).length +
+      tasks.listWorkflows({ active: true }).length +
+      tasks.schedules.list(1).length;
     for (let passed = 0; active() > 0 || this.#wheelsTurn(); passed += 300) {
       if (passed > REST_MS) {
         this.note('crash', `not at rest ${REST_MS} ms after everything was cancelled: ${this.#stuck()}`);
@@ -284,9 +287,17 @@ export class FuzzRobot {
     const { tasks, intake } = this.runtime;
     const cancel = (method: string, params: object) =>
       intake.handle(
-        { command_id: `rest-${Math.random()}`, issued_at: '', kind: 'control', method, params },
+        {
+          command_id: `rest-${++this.#rests}`,
+          issued_at: isoWithOffset(Date.now()),
+          kind: 'control',
+          method,
+          params,
+        },
         LOCAL,
       );
+    for (const { scheduleId } of tasks.schedules.list(500))
+      cancel('removeSchedule', { schedule_id: scheduleId });
     for (const { workflowId } of tasks.listWorkflows({ active: true }))
       cancel('cancelWorkflow', { workflow_id: workflowId });
     for (const { taskId } of tasks.listTasks({ active: true })) cancel('cancelTask', { task_id: taskId });
@@ -303,6 +314,7 @@ export class FuzzRobot {
       tasks: tasks
         .listTasks({ active: true })
         .map(({ taskId, method, state, stage }) => ({ taskId, method, state, stage })),
+      schedules: tasks.schedules.list(5),
       workflows: tasks
         .listWorkflows({ active: true })
         .map(({ workflowId, state, steps }) => ({ workflowId, state, steps })),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../config/contracts/errors.js';
 import { REASON_CODES, type ReasonCode } from '../../../config/contracts/reason-codes.js';
+import { TOO_LARGE } from '../../intake/read-payload.js';
 import { StoreError } from '../../store/store-error.js';
 
 export const errorBodySchema = z.strictObject({
@@ -109,7 +110,7 @@ function notStored({ code, message }: StoreError): ApiError {
 function fromFastify(thrown: unknown): ApiError | null {
   const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return refused('PAYLOAD_TOO_LARGE', 'the body is larger than the allowed 256 KiB');
+    return refused('PAYLOAD_TOO_LARGE', TOO_LARGE);
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new ApiError(415, 'MALFORMED', 'the body has to be application/json', 'Content-Type');

@@ -1,39 +1,38 @@
-/** Reading request bodies: strict JSON, bounded in depth, without prototype tricks. */
+/** Reading request bodies as the cloud's commands are read: strict JSON, bounded in depth, without prototype tricks. */
 import { shown } from '../../../config/contracts/errors.js';
+import { MAX_DEPTH, notJson, requireNoSource, requireObject, tooDeep } from '../../intake/read-payload.js';
 import { repeatedKey } from '../../intake/repeated-key.js';
-import { MAX_DEPTH } from '../types.js';
+import { scanPayload } from '../../intake/scan.js';
 import { refused } from './errors.js';
 
 /**
- * Parses a body; an empty one is `undefined`. Throws `MALFORMED`, as on the cloud side also for a key that stands
- * twice: what a proxy or a signature looked at need not be the one that counts.
+ * Parses a body; an empty one is `undefined`. Throws `MALFORMED` (or `POLICY_DENIED`
+ * for whoever says who is asking), in the words of the cloud side, also for a key that
+ * stands twice: what a proxy or a signature looked at need not be the one that counts.
  */
 export function parseBody(text: string): unknown {
   if (text.trim() === '') return undefined;
+  const { depth } = scanPayload(Buffer.from(text));
+  if (depth > MAX_DEPTH) throw tooDeep(depth);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refused('MALFORMED', 'the body is not valid JSON');
+    throw notJson();
   }
-  checkShape(value);
+  const body = requireObject(value);
+  checkKeys(body);
   const repeated = repeatedKey(text);
   if (repeated !== null) {
     throw refused('MALFORMED', `${shown(repeated)}: found twice; every key may stand once`, repeated);
   }
-  return value;
+  requireNoSource(body);
+  return body;
 }
 
-/**
- * Walks the value without recursion: deep nesting must not cost stack. A `__proto__` key is refused because
- * copying such an object would replace the copy's prototype.
- */
-function checkShape(root: unknown): void {
-  let level: unknown[] = [root];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) {
-      throw refused('MALFORMED', `the body is nested deeper than the allowed ${MAX_DEPTH} levels`);
-    }
+/** A `__proto__` key is refused because copying such an object would replace the copy's prototype. */
+function checkKeys(root: object): void {
+  for (let level: unknown[] = [root]; level.length > 0; ) {
     const next: unknown[] = [];
     for (const value of level) {
       if (value === null || typeof value !== 'object') continue;

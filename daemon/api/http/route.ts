@@ -68,7 +68,9 @@ export function validated<T>(schema: z.ZodType<T> | undefined, value: unknown, w
   const result = (schema ?? NOTHING).safeParse(value);
   if (result.success) return result.data as T;
   const { field, message } = describeZodError(result.error, value);
-  throw refused('INVALID_PARAMS', `${where}: ${message}`, field === '' ? where : field);
+  // A field of a body is named as the cloud names it.
+  const said = where === 'body' && field !== '' ? message : `${where}: ${message}`;
+  throw refused('INVALID_PARAMS', said, field === '' ? where : field);
 }
 
 /** Routes without a schema take nothing; an empty object counts as nothing. */

@@ -15,6 +15,8 @@ export const ACCEPTED: RouteResponse = {
 
 /** The headers that belong to a command; documented once in the OpenAPI document. */
 const IDEMPOTENCY_KEY = 'idempotency-key';
+/** In front of such a key: it must not be taken for the id of another request. */
+const OWN_IDS = 'api:';
 
 type Request = Pick<RouteRequest<unknown, unknown, unknown>, 'caller' | 'services' | 'header'>;
 
@@ -56,9 +58,11 @@ function commandId(request: Request): string {
       'Idempotency-Key',
     );
   }
-  return `api:${key}`;
+  return `${OWN_IDS}${key}`;
 }
 
 function rejection(response: CommandResponse): Error {
-  return refused(response.reason_code ?? 'INTERNAL_ERROR', response.message ?? 'refused without a reason');
+  // The caller knows its key without what tells it from other channels' ids.
+  const message = response.message?.replaceAll(`command_id: ${OWN_IDS}`, 'command_id: ');
+  return refused(response.reason_code ?? 'INTERNAL_ERROR', message ?? 'refused without a reason');
 }

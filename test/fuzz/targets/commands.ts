@@ -112,6 +112,6 @@ export function knownTo({ runtime }: FuzzRobot): Known {
   return {
     tasks: runtime.tasks.listTasks({ active: true, limit: 5 }).map(({ taskId }) => taskId),
     workflows: runtime.tasks.listWorkflows({ active: true, limit: 5 }).map(({ workflowId }) => workflowId),
-    schedules: [],
+    schedules: runtime.tasks.schedules.list(5).map(({ scheduleId }) => scheduleId),
   };
 }

@@ -120,7 +120,8 @@ describe('what is refused before it reaches anybody', () => {
   const bodies: [string, string | object, number, string, string | undefined][] = [
     ['neither method nor capability', {}, 400, 'INVALID_PARAMS', 'method'],
     ['both method and capability', { method: 'a', capability: 'b' }, 400, 'INVALID_PARAMS', 'method'],
-    ['a field that is not known', { method: 'stopMove', source: 'CLOUD' }, 400, 'INVALID_PARAMS', 'source'],
+    ['a field that is not known', { method: 'stopMove', urgency: 'high' }, 400, 'INVALID_PARAMS', 'urgency'],
+    ['who is asking', { method: 'stopMove', source: 'CLOUD' }, 403, 'POLICY_DENIED', 'source'],
     [
       'a number as text',
       { method: 'stopMove', task: { priority: '50' } },
@@ -128,7 +129,7 @@ describe('what is refused before it reaches anybody', () => {
       'INVALID_PARAMS',
       'task.priority',
     ],
-    ['a list', [], 400, 'INVALID_PARAMS', 'body'],
+    ['a list', [], 400, 'MALFORMED', undefined],
     ['no body', '', 400, 'INVALID_PARAMS', 'body'],
     ['not JSON', '{"method":', 400, 'MALFORMED', undefined],
     ['NaN', '{"method":NaN}', 400, 'MALFORMED', undefined],
