@@ -205,7 +205,7 @@ class Builder {
       ['drop', 'cmdOutboxDrop'],
     ] as const;
     for (const [verb, description] of changes) {
-      this.#command(outbox, `${verb} <id...>`, description, async (cli, ids) =>
+      this.#command(outbox, `${verb} <id|all...>`, description, async (cli, ids) =>
         (await import('./commands/outbox.js')).changeLetters(cli, verb, ids),
       );
     }

@@ -176,6 +176,11 @@ export const texts = {
   noWorkflows: { ko: '작업 흐름이 없어요', en: 'no workflows' },
   noLetters: { ko: '거부된 것이 없어요', en: 'nothing was refused' },
   requeued: { ko: '다시 보냅니다: {id}', en: 'queued again: {id}' },
+  moreLetters: { ko: '그 밖에 {count}개 더 있어요', en: 'and {count} more' },
+  lettersMissing: {
+    ko: 'NOT_FOUND: 거부된 메시지 중에 없어요: {id}',
+    en: 'NOT_FOUND: no dead letter has this id: {id}',
+  },
   dropped: { ko: '버렸어요: {id}', en: 'dropped: {id}' },
   gap: {
     ko: '{from}–{to}번 이벤트는 더 이상 여기에 없어요',

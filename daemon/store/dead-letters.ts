@@ -48,8 +48,8 @@ export class DeadLetters {
     this.#host.change({ deadRows: 1, deadBytes: bytes });
   }
 
-  list(limit: number): DeadLetter[] {
-    return this.#sql.listDead.all(limit).map((row) => ({
+  list(limit: number, after: number): DeadLetter[] {
+    return this.#sql.listDead.all(after, limit).map((row) => ({
       id: row.id,
       topic: row.topic,
       seq: row.seq,

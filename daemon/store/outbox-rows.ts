@@ -151,7 +151,10 @@ export function prepareOutbox(db: Database.Database) {
       `INSERT INTO dead_letters (lane, topic, seq, key, reason, attempts, at, bytes, payload)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    listDead: db.prepare<[number], DeadRow>('SELECT * FROM dead_letters ORDER BY id LIMIT ?'),
+    /** after, limit */
+    listDead: db.prepare<[number, number], DeadRow>(
+      'SELECT * FROM dead_letters WHERE id > ? ORDER BY id LIMIT ?',
+    ),
     deadById: db.prepare<[number], DeadRow>('SELECT * FROM dead_letters WHERE id = ?'),
     deleteDead: db.prepare<[number]>('DELETE FROM dead_letters WHERE id = ?'),
     /** acked seq */

@@ -103,7 +103,8 @@ export interface OutboxReader {
   /** Called (once per commit) after rows were committed. */
   onAppended(listener: () => void): () => void;
   stats(): OutboxStats;
-  deadLetters(limit: number): DeadLetter[];
+  /** Oldest first, those behind `after`. */
+  deadLetters(limit: number, after?: number): DeadLetter[];
   requeue(id: number): boolean;
   drop(id: number): boolean;
 }

@@ -221,8 +221,8 @@ export class Outbox implements OutboxWriter, OutboxReader {
     };
   }
 
-  deadLetters(limit: number): DeadLetter[] {
-    return this.#dead.list(limit);
+  deadLetters(limit: number, after = 0): DeadLetter[] {
+    return this.#dead.list(limit, after);
   }
 
   requeue(id: number): boolean {

@@ -33,7 +33,10 @@ export const outboxRoutes: readonly Route[] = [
     tag: 'outbox',
     summary: 'Rows that the broker refused for good',
     scope: 'read',
-    query: z.strictObject({ limit: intParam(1, 500).optional() }),
+    query: z.strictObject({
+      limit: intParam(1, 500).optional(),
+      after: intParam(0, 999_999_999_999_999).optional(),
+    }),
     responses: {
       200: {
         description: 'Dead letters',
@@ -43,7 +46,9 @@ export const outboxRoutes: readonly Route[] = [
     handle: ({ query, services }) => ({
       status: 200,
       body: {
-        dead_letters: services.runtime.outbox.deadLetters(query.limit ?? 100).map(viewDeadLetter),
+        dead_letters: services.runtime.outbox
+          .deadLetters(query.limit ?? 100, query.after)
+          .map(viewDeadLetter),
       },
     }),
   }),

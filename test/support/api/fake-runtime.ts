@@ -276,7 +276,7 @@ export class FakeRuntime implements Runtime {
       accepting: true,
       flow: { inFlight: 2, publishPerS: 3.5, ackPerS: 3 },
     }),
-    deadLetters: (limit) => this.letters.slice(0, limit),
+    deadLetters: (limit, after = 0) => this.letters.filter(({ id }) => id > after).slice(0, limit),
     requeue: (id) => this.#removeLetter(id),
     drop: (id) => this.#removeLetter(id),
   };

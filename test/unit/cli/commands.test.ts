@@ -285,10 +285,21 @@ describe('what the robot is and sees', () => {
       'packet too large',
       '5',
     ]);
-    expect((await da(['outbox', 'requeue', '7'])).out).toBe('queued again: 7\n');
+    const both = await da(['outbox', 'requeue', '7', '8']);
+    expect(both.out).toBe('queued again: 7\n');
+    expect(both.err).toContain('NOT_FOUND: no dead letter has this id: 8');
+    expect(both.code).toBe(1);
+    expect((await da(['outbox', 'drop', '9'], { lang: 'ko_KR.UTF-8' })).err).toContain(
+      '거부된 메시지 중에 없어요: 9',
+    );
+    expect(JSON.parse((await da(['outbox', 'drop', '9', '--json'])).out)).toEqual({
+      drop: [],
+      not_found: [9],
+    });
     expect((await da(['outbox', 'drop', '7'])).err).toContain('NOT_FOUND');
     expect((await da(['outbox', 'drop', 'seven'])).code).toBe(2);
     expect((await da(['outbox', 'dead-letters'])).out).toBe('nothing was refused\n');
+    expect((await da(['outbox', 'requeue', 'all'])).out).toBe('nothing was refused\n');
   });
 
   it('sim and run explain their options in the language of the terminal', async () => {
