@@ -50,6 +50,8 @@ export interface CleaningSoFar {
   before: AirSample | null;
   /** It was held by `pause` when it was stopped, and is held again. */
   held: boolean;
+  /** The room it belongs to, where it is known. */
+  areaId: string | null;
 }
 
 /** The fan ran and was read back standing still. */
@@ -100,7 +102,7 @@ export interface CleaningOperations {
   ): Promise<{ percent: number; rpm: number; observedAtMs: number }>;
   /** What a cleaning that was interrupted by a restart still has to run, ms; null when none is remembered. */
   remaining(operation: string): number | null;
-  /** What the last cleaning had done when it was stopped; null when that was another, or it came to its end. */
+  /** What the last cleaning had done when it, or the daemon, was stopped; null when that was another, or it came to its end. */
   soFar(operation: string): CleaningSoFar | null;
   status(): CleaningStatus;
 }

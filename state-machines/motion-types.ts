@@ -125,7 +125,7 @@ export interface MotionOperations {
    * asked for afterwards begins once the stop is proven. Needs no lease.
    */
   stop(reason: string, signal: AbortSignal): Promise<StopProof>;
-  /** How far the last journey had come when it was stopped; null when that was another, or it arrived. */
+  /** How far the last journey had come when it, or the daemon, was stopped; null when that was another, or it arrived. */
   soFar(operation: string): JourneySoFar | null;
   status(): MotionStatus;
 }

@@ -4,8 +4,8 @@ import { StoreError } from '../store/store-error.js';
 import type { Candidates } from './candidates.js';
 import type { Defects } from './defects.js';
 import type { TaskManagerDeps, TaskManagerLimits } from './deps.js';
-import { conclude, isAtRest, type RunResult, stoppedOutcome } from './lifecycle.js';
-import type { Pauses } from './pauses.js';
+import { conclude, isAtRest, type RunResult } from './lifecycle.js';
+import { type Pauses, restOutcome } from './pauses.js';
 import type { StopSources } from './stop-sources.js';
 import type { Outcome, Stopping, TaskRow } from './task.js';
 import type { TaskTable } from './task-table.js';
@@ -67,9 +67,9 @@ export class Endings {
   }
 
   /** The same for a pause; whoever asked for its end meanwhile gets it, with the proof that is there. */
-  pausedUntilStored(row: TaskRow, proof: Record<string, unknown>, ranMs: number): void {
+  pausedUntilStored(row: TaskRow, proof: Record<string, unknown> | null, ranMs: number): void {
     this.#untilStored(row, (current) => {
-      if (current.stopping !== null) this.#d.settle(current, stoppedOutcome(current.stopping, proof));
+      if (current.stopping !== null) this.#d.settle(current, restOutcome(current, current.stopping, proof));
       else if (current.pause?.asked === true) this.#d.pauses.stopped(current, proof, ranMs);
       this.#d.pump();
     });

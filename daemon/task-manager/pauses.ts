@@ -81,7 +81,8 @@ export class Pauses {
   /** Throws `Refusal` ILLEGAL_STATE when it is not paused. */
   resume(row: TaskRow): void {
     const { taskId, state, pause } = row;
-    if (pause === null || pause.until === null || (state !== 'PAUSED' && !pause.asked)) {
+    const pausing = state === 'STARTED' && pause?.asked === true && pause.until !== null;
+    if (pause === null || (state !== 'PAUSED' && !pausing)) {
       throw illegal(`task ${taskId} is ${state}: it is not paused`);
     }
     if (state === 'PAUSED') this.#goOn(row);
@@ -96,8 +97,8 @@ export class Pauses {
     return true;
   }
 
-  /** Its run has proven that it stopped, or had not begun. */
-  stopped(row: TaskRow, proof: Record<string, unknown>, ranMs: number): void {
+  /** Its run has proven that it stopped, or had not begun; null when even the stop of the run before is not proven. */
+  stopped(row: TaskRow, proof: Record<string, unknown> | null, ranMs: number): void {
     const { taskId } = row;
     const pause = row.pause ?? NEW;
     this.#d.leaveWork(taskId);
@@ -135,7 +136,8 @@ export class Pauses {
 
   /** A restart found it while it was being paused: nothing of it runs any more, and nothing proved its stop. */
   cutShort(row: TaskRow): void {
-    const pause = { ...(row.pause ?? NEW), asked: false, proof: null, sinceMs: this.#now() };
+    const carried = this.#carry(row);
+    const pause = { ...(row.pause ?? NEW), asked: false, proof: null, carried, sinceMs: this.#now() };
     this.#announce(this.#d.table.transition(row.taskId, 'PAUSED', { pause }));
   }
 
@@ -276,7 +278,15 @@ export class Pauses {
 /** The end of a task of which nothing runs: it waits for its turn, or is paused. */
 export function atRestOutcome(row: TaskRow, stopping: Stopping, nowMs: number): Outcome {
   if (!hasBegun(row)) return stoppedOutcome(stopping, neverStarted(nowMs));
-  const proof = row.pause?.proof ?? null;
+  return restOutcome(row, stopping, row.pause?.proof ?? null);
+}
+
+/** The end of a task that stands still, or nobody knows: `proof` null when a restart came before it was shown. */
+export function restOutcome(
+  row: TaskRow,
+  stopping: Stopping,
+  proof: Record<string, unknown> | null,
+): Outcome {
   if (proof !== null) return stoppedOutcome(stopping, proof);
   const message = `${row.request.method} was being paused when the daemon restarted; its stop was never proven`;
   return failure('RESTARTED', `${stopping.message}; ${message}`);

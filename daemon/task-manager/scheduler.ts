@@ -204,9 +204,10 @@ export class Scheduler {
   }
 
   #block(item: Waiting, plan: Exclude<StartPlan, { do: 'start' }>): void {
-    // The first of a busy line comes up again when the line is free; everyone else waits for leases.
+    // The first of a busy line comes up again when the line is free, unless it may take the place of who is at work
+    // there; everyone else waits for leases.
     const lineBusy = item.executionMode === 'QUEUED' && this.#atWork.has(item.queueKey);
-    if (lineBusy) {
+    if (lineBusy && item.preemptPolicy === 'NONE') {
       if (this.#blocked.has(item)) this.#leave(this.#blocked, item);
     } else if (!this.#blocked.has(item)) this.#enter(this.#blocked, item);
     const why =

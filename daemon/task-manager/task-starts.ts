@@ -106,7 +106,7 @@ export class TaskStarts {
       cancelled(cancelledBy(row.request.source), `stopped by ${row.request.method}`),
     );
     this.#d.store.onUndo(() => this.#d.pumpLater());
-    this.#d.store.afterCommit(() => this.#begin(started, candidate));
+    this.#d.store.afterCommit(() => this.#begin(started, candidate, hasBegun(row)));
   }
 
   #startAnew(row: TaskRow): TaskRow {
@@ -146,17 +146,18 @@ export class TaskStarts {
   }
 
   /** STARTED is durable: now the physical part may begin. */
-  #begin({ taskId, attempt }: TaskRow, candidate: Candidate): void {
+  #begin({ taskId, attempt }: TaskRow, candidate: Candidate, goesOn: boolean): void {
     const row = this.#d.table.getLive(taskId);
     if (row === null || row.attempt !== attempt || this.#d.closing()) return;
     const { stopping, pause } = row;
     if (stopping !== null) {
       // Cancelled between the decision to start it and the commit of that.
-      this.#d.endings.settleUntilStored(row, stoppedOutcome(stopping, neverStarted(this.#now())));
+      const never = () => stoppedOutcome(stopping, neverStarted(this.#now()));
+      this.#d.endings.settleUntilStored(row, goesOn ? atRestOutcome(row, stopping, this.#now()) : never());
       return;
     }
     if (pause?.asked === true) {
-      this.#d.endings.pausedUntilStored(row, pause.proof ?? neverStarted(this.#now()), 0);
+      this.#d.endings.pausedUntilStored(row, goesOn ? pause.proof : neverStarted(this.#now()), 0);
       return;
     }
     this.#d.executions.begin({

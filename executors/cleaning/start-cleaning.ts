@@ -80,9 +80,7 @@ export function startCleaning(services: Services): MethodSpec {
     pause: {
       carry: ({ taskId, carried }) => {
         const soFar = requireFan(services).soFar(taskId);
-        if (soFar === null) return carried;
-        const areaId = carried === null ? areaNow(services) : cleaningSoFar.parse(carried).areaId;
-        return { ...soFar, areaId };
+        return soFar === null ? carried : { ...soFar };
       },
       outdated: ({ carried, preempted }) => elsewhere(services, carried, preempted),
     },

@@ -103,10 +103,10 @@ export class CleaningRunner implements CleaningOperations {
   }
 
   soFar(operation: string): CleaningSoFar | null {
-    const { interrupted } = this.#host.context;
+    const interrupted = this.#interrupted ?? this.#host.context.interrupted;
     if (interrupted?.job.operation !== operation) return null;
-    const { ranMs, before, held } = interrupted;
-    return { ranMs, before, held };
+    const { job, ranMs, before, held } = interrupted;
+    return { ranMs, before, held, areaId: job.areaId };
   }
 
   async clean(request: CleanRequest, signal: AbortSignal, onStage: StageReporter): Promise<CleaningResult> {

@@ -99,7 +99,7 @@ export class NavigationRunner {
   }
 
   soFar(operation: string): JourneySoFar | null {
-    const { interrupted } = this.#host.context;
+    const interrupted = this.#interrupted ?? this.#host.context.interrupted;
     if (interrupted?.journey.operation !== operation) return null;
     const { journey, held } = interrupted;
     return { index: journey.index, visited: journey.visited, held };
