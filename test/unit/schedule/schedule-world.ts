@@ -58,16 +58,23 @@ export function openScheduleWorld(options: TaskWorldOptions = {}) {
     /** Dies as in a power cut, and starts again from what was durable. */
     async restart(more: TaskWorldOptions = {}) {
       await world.quiet();
+      return this.crash(more);
+    },
+    /** The same in the middle of a turn. */
+    crash(more: TaskWorldOptions = {}) {
+      const file = filesAfterPowerCut(world.file);
       // Nobody hears of the one that is gone any more; its runs may go on as long as they like.
       void tasks.stop();
       world.timers.stop();
-      return openScheduleWorld({
-        ...options,
-        ...more,
-        clock,
-        file: filesAfterPowerCut(world.file),
-        seed: (options.seed ?? 1) + 1,
-      });
+      return openScheduleWorld({ ...options, ...more, clock, file, seed: (options.seed ?? 1) + 1 });
+    },
+    async close() {
+      const stopped = tasks.stop();
+      world.timers.stop();
+      await clock.advanceAsync(10_000);
+      await stopped;
+      await world.quiet();
+      world.store.close();
     },
   };
 }
