@@ -9,7 +9,7 @@ export type Move =
   | { do: 'skip'; stepId: string; why: string }
   /** It needs the output of a step that failed. */
   | { do: 'fail'; stepId: string; why: string }
-  | { do: 'beginEnding'; ending: Ending; compensate: string[] }
+  | { do: 'beginEnding'; ending: Ending }
   /** It failed, and no amendment can come any more. */
   | { do: 'giveUp'; stepId: string }
   /** It has not begun, and will not. */
@@ -32,8 +32,7 @@ function moveOn(workflow: Workflow): Move | null {
     (s) => (s.state === 'FAILED' || s.state === 'CANCELLED') && !s.tolerated,
   );
   if (failed !== undefined) return beginFailing(workflow, failed);
-  if ([...steps.values()].every(isOver))
-    return { do: 'beginEnding', ending: completed(steps), compensate: [] };
+  if ([...steps.values()].every(isOver)) return { do: 'beginEnding', ending: completed(steps) };
   const [awaiting] = awaitingAmendment(workflow);
   if (awaiting !== undefined) {
     return replansLeft(row.request) > 0 ? null : { do: 'giveUp', stepId: awaiting.stepId };
@@ -87,14 +86,16 @@ function completed(steps: Workflow['steps']): Ending {
 
 function beginFailing(workflow: Workflow, failed: StepStatus): Move {
   const message = `step ${failed.stepId}: ${failed.message ?? failed.reason ?? failed.state}`;
+  const undo = undoOfFailure(workflow, failed);
   const ending: Ending = isOutOfReplans(workflow, failed)
     ? {
         as: 'FAILED',
         reason: 'REPLAN_BUDGET_EXHAUSTED',
         message: `${message} (${failed.reason}); no cloud_replans are left`,
+        undo,
       }
-    : { as: 'FAILED', reason: failed.reason, message };
-  return { do: 'beginEnding', ending, compensate: compensationsOfFailure(workflow, failed) };
+    : { as: 'FAILED', reason: failed.reason, message, undo };
+  return { do: 'beginEnding', ending };
 }
 
 /** It would have waited for an amendment, had the cloud still been allowed one. */
@@ -103,33 +104,24 @@ function isOutOfReplans({ row }: Workflow, failed: StepStatus): boolean {
   return policy === 'REPLAN' && isReplannable(failed.reason) && replansLeft(row.request) === 0;
 }
 
+/** A failed workflow runs the compensations that its document declares. Policy COMPENSATE adds the methods' own. */
+function undoOfFailure({ row }: Workflow, failed: StepStatus): 'declared' | 'all' {
+  const policy = row.request.plans.find((plan) => plan.stepId === failed.stepId)?.failurePolicy;
+  return policy === 'COMPENSATE' ? 'all' : 'declared';
+}
+
 /**
- * A failed workflow runs the compensations that its document declares for completed steps. Policy COMPENSATE adds
- * those that methods declare themselves. A step that a restart cut short is compensated like a completed one: nobody
- * knows how much of it was done.
+ * Whether a step is taken back when its workflow ends so: when it was completed, be it while everything else was being
+ * stopped. One that a restart cut short is taken back in any case: nobody knows how much of it was done.
  */
-function compensationsOfFailure(workflow: Workflow, failed: StepStatus): string[] {
-  const { plans } = workflow.row.request;
-  const wide = plans.find((plan) => plan.stepId === failed.stepId)?.failurePolicy === 'COMPENSATE';
-  return plans
-    .filter((plan) => {
-      if (plan.compensation === null) return false;
-      if (plan.stepId === failed.stepId) return failed.reason === 'RESTARTED';
-      return isDone(workflow, plan.stepId) && (wide || plan.compensation.declared);
-    })
-    .map((plan) => plan.stepId);
-}
-
-/** What a cancelled workflow undoes: the completed steps that have a way back, declared or the method's own. */
-export function compensationsOfCancel(workflow: Workflow): string[] {
-  if (workflow.row.request.document.on_cancel === 'NONE') return [];
-  return workflow.row.request.plans
-    .filter((plan) => plan.compensation !== null && isDone(workflow, plan.stepId))
-    .map((plan) => plan.stepId);
-}
-
-function isDone(workflow: Workflow, stepId: string): boolean {
-  return workflow.steps.get(stepId)?.state === 'COMPLETED';
+export function isTakenBack(
+  { compensation }: StepPlan,
+  { state, reason }: Pick<StepStatus, 'state' | 'reason'>,
+  { undo }: Ending,
+): boolean {
+  if (compensation === null || undo === undefined) return false;
+  if (state === 'FAILED' && reason === 'RESTARTED') return true;
+  return state === 'COMPLETED' && (undo === 'all' || compensation.declared);
 }
 
 /** Stops what runs, then takes back what is to be taken back, newest first, one at a time. */

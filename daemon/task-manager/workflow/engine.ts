@@ -11,10 +11,11 @@ import type { TaskEvents } from '../task-events.js';
 import type { Amendment, Canceller } from '../types.js';
 import { amendWorkflow } from './amend.js';
 import { type CompileDeps, compileWorkflow } from './compile.js';
-import { compensationsOfCancel, type Move, nextMove } from './decide.js';
+import { isTakenBack, type Move, nextMove } from './decide.js';
+import { planOf } from './lookup.js';
 import { cloudOutputs, endEvidence, workflowSubject } from './records.js';
 import { awaitingAmendment } from './replan.js';
-import { planOf, Steps, TIMER_KIND } from './steps.js';
+import { Steps, TIMER_KIND } from './steps.js';
 import type { Ending, StepPlan, Workflow, WorkflowRequest } from './types.js';
 import { WorkflowTable } from './workflow-table.js';
 
@@ -64,8 +65,9 @@ export class WorkflowEngine implements OwnerHooks {
         as: 'CANCELLED',
         reason: `CANCELLED_BY_${by}`,
         message: 'cancelled on request',
+        ...(workflow.row.request.document.on_cancel === 'NONE' ? {} : { undo: 'all' }),
       };
-      this.#beginEnding(workflowId, cancelled, compensationsOfCancel(workflow));
+      this.#beginEnding(workflowId, cancelled);
       this.#advance(workflowId);
     });
   }
@@ -218,7 +220,7 @@ export class WorkflowEngine implements OwnerHooks {
         hold: null,
         endedAt: this.#now(),
       });
-    if (ending === null) this.#beginEnding(workflowId, { as: 'FAILED', ...failed }, []);
+    if (ending === null) this.#beginEnding(workflowId, { as: 'FAILED', ...failed });
     this.#advance(workflowId);
   }
 
@@ -241,7 +243,7 @@ export class WorkflowEngine implements OwnerHooks {
     const { workflowId } = workflow.row;
     const plan = 'stepId' in move ? planOf(workflow, move.stepId) : null;
     if (plan !== null) this.#makeStep(workflow, plan, move);
-    else if (move.do === 'beginEnding') this.#beginEnding(workflowId, move.ending, move.compensate);
+    else if (move.do === 'beginEnding') this.#beginEnding(workflowId, move.ending);
     else if (move.do === 'finish') this.#finish(workflowId, move.ending);
   }
 
@@ -257,9 +259,13 @@ export class WorkflowEngine implements OwnerHooks {
     else if (move.do === 'compensate') steps.compensate(workflow, plan);
   }
 
-  #beginEnding(workflowId: string, ending: Ending, compensate: readonly string[]): void {
-    this.table.setState(workflowId, 'CANCELLING', { ending });
-    for (const stepId of compensate) this.table.patchStep(workflowId, stepId, { compensation: 'due' });
+  #beginEnding(workflowId: string, ending: Ending): void {
+    const { row, steps } = this.table.setState(workflowId, 'CANCELLING', { ending });
+    for (const plan of row.request.plans) {
+      const step = steps.get(plan.stepId);
+      if (step === undefined || !isTakenBack(plan, step, ending)) continue;
+      this.table.patchStep(workflowId, plan.stepId, { compensation: 'due' });
+    }
   }
 
   #finish(workflowId: string, ending: Ending): void {

@@ -6,9 +6,10 @@ import { isRetryable } from '../lifecycle.js';
 import type { TaskRow } from '../task.js';
 import type { TaskCore } from '../task-core.js';
 import type { EventDetail, TaskEvents } from '../task-events.js';
-import type { Canceller } from '../types.js';
+import type { Canceller, StepState } from '../types.js';
 import { parseCondition, type Verdict } from './conditions.js';
-import { isOver } from './decide.js';
+import { isOver, isTakenBack } from './decide.js';
+import { stepIn } from './lookup.js';
 import { outputsOf, stepSubject } from './records.js';
 import { isReplannable, replansLeft } from './replan.js';
 import { prepareTask, type StepFailure } from './step-tasks.js';
@@ -59,7 +60,8 @@ export class Steps {
 
   completed(workflow: Workflow, plan: StepPlan, outcome: NonNullable<TaskRow['outcome']>): void {
     const { evidence, output, stage } = outcome;
-    const step = this.#patch(workflow, plan, { ...this.#over(workflow, 'COMPLETED'), evidence, output });
+    const change = { ...this.#over(workflow, 'COMPLETED'), evidence, output };
+    const step = this.#patch(workflow, plan, { ...change, ...undone(workflow, plan, 'COMPLETED', null) });
     this.#publish('WORKFLOW_STEP_COMPLETED', workflow, plan, step, { evidence, output, stage });
   }
 
@@ -278,6 +280,7 @@ export class Steps {
       message: failure.message,
       evidence: failure.evidence ?? null,
       tolerated: workflow.row.ending === null && plan.failurePolicy === 'CONTINUE',
+      ...undone(workflow, plan, state, failure.reason),
     });
   }
 
@@ -372,16 +375,10 @@ export class Steps {
   }
 }
 
-export function planOf(workflow: Workflow, stepId: string): StepPlan {
-  const plan = workflow.row.request.plans.find((candidate) => candidate.stepId === stepId);
-  if (plan === undefined) throw new Error(`workflow ${workflow.row.workflowId} has no step ${stepId}`);
-  return plan;
-}
-
-function stepIn(workflow: Workflow, stepId: string): StepStatus {
-  const step = workflow.steps.get(stepId);
-  if (step === undefined) throw new Error(`workflow ${workflow.row.workflowId} has no step ${stepId}`);
-  return step;
+/** A step that ends while its workflow is ending is taken back like those that had ended before. */
+function undone({ row }: Workflow, plan: StepPlan, state: StepState, reason: StepStatus['reason']) {
+  const isDue = row.ending !== null && isTakenBack(plan, { state, reason }, row.ending);
+  return isDue ? ({ compensation: 'due' } as const) : {};
 }
 
 /** Steps of a workflow that fails are cancelled by the robot itself; of a cancelled one, by whoever cancelled it. */

@@ -88,6 +88,8 @@ export interface Ending {
   as: 'COMPLETED' | 'FAILED' | 'CANCELLED';
   reason: TaskReason | null;
   message: string | null;
+  /** Which compensations run, also of steps that end only now; absent: none. */
+  undo?: 'declared' | 'all';
 }
 
 export interface WorkflowRow {
