@@ -69,7 +69,11 @@ export function recover(deps: RecoveryDeps): RecoveryReport {
   core.scheduler.suspend();
   report.workflows = engine.table.live().length;
   const rows = core.table.live().sort((a, b) => a.n - b.n);
-  for (const row of rows) report[store.write(() => reconcile(row, deps))]++;
+  for (const { taskId } of rows) {
+    // As it stands by now: the end of one step may have stopped others of its workflow, or ended them.
+    const row = core.table.getLive(taskId);
+    if (row !== null) report[store.write(() => reconcile(row, deps))]++;
+  }
   store.write(() => core.pauses.reconcile());
   engine.start();
   store.write(() => core.scheduler.pumpAll());
