@@ -50,6 +50,8 @@ export class Killer {
   readonly drives: DriveCommand[] = [];
   readonly #deps: KillerDeps;
   #deaths = 0;
+  /** Of them, before the load began. */
+  #early = 0;
   #last: { target: Target; at: number; daemon: number; rt: number | null } | null = null;
 
   constructor(deps: KillerDeps) {
@@ -65,7 +67,7 @@ export class Killer {
       this.#deps.load.burst();
       await sleep(planned.depth * BURST_MS);
     }
-    return this.#kill(planned.target);
+    return this.#kill(planned.target, whileStarting ? 'while starting' : 'at random');
   }
 
   /** Deaths of the daemon before anybody could kill it: in the migrations of an old database. */
@@ -74,6 +76,7 @@ export class Killer {
       this.kills.push({ target: 'daemon', at, rtAlive: true, step: 'none', moment: where, readyMs: null });
     }
     this.#deaths = this.#deps.desk.deaths.length;
+    this.#early = this.#deaths;
   }
 
   /** Waits until what was killed last is there again. */
@@ -102,7 +105,7 @@ export class Killer {
     const stop = stopsAfter(this.kills, this.drives).at(-1);
     if (kill === undefined || stop === undefined) return '';
     const motion = stop.wasMoving ? `stopped after ${stop.ms ?? '?'} ms` : 'stood still';
-    return `kill ${this.kills.length}/${this.#deps.planned}  ${kill.target} in ${kill.step}, ${kill.moment}: ${motion}, ready after ${kill.readyMs} ms`;
+    return `kill ${this.kills.length}/${this.#deps.planned + this.#early}  ${kill.target} in ${kill.step}, ${kill.moment}: ${motion}, ready after ${kill.readyMs} ms`;
   }
 
   /** The daemon dies by itself, at a commit that comes. */
@@ -134,7 +137,7 @@ export class Killer {
     const note = desk.deaths[this.#deaths];
     this.#deaths = desk.deaths.length;
     desk.order({ die: null });
-    if (note === undefined) return this.#kill('daemon');
+    if (note === undefined) return this.#kill('daemon', 'at random');
     this.#record('daemon', note.at, pids, `${note.where}${when}`);
     return 'daemon';
   }
@@ -157,14 +160,14 @@ export class Killer {
     return step !== undefined && isDue(step, soFar, this.#deps.planned);
   }
 
-  #kill(wanted: Target): Target {
+  #kill(wanted: Target, moment: string): Target {
     const pids = this.#pids();
     // In the middle of a start there may be no motion process yet.
     const target = pids.rt === null ? 'daemon' : wanted;
     const at = Date.now();
     if (target !== 'daemon' && pids.rt !== null) process.kill(pids.rt, 'SIGKILL');
     if (target !== 'rt') process.kill(pids.daemon, 'SIGKILL');
-    this.#record(target, at, pids, 'at random');
+    this.#record(target, at, pids, moment);
     return target;
   }
 

@@ -25,4 +25,11 @@ const report = await runPhases({
 process.stdout.write(`${json ? JSON.stringify(report) : describeReport(report)}\n`);
 if (given === null && report.ok) rmSync(stateDir, { recursive: true, force: true });
 else process.stderr.write(`what the robot left behind: ${stateDir}\n`);
+if (!report.ok) {
+  const { kills, seed, broker, mqtt } = wanted;
+  const protocol = mqtt === '3.1.1' ? '4' : mqtt;
+  process.stderr.write(
+    `the same plan and load again: npm run crash -- --kills ${kills} --seed ${seed} --broker ${broker} --mqtt ${protocol}\n`,
+  );
+}
 process.exit(report.ok ? 0 : 1);

@@ -17,11 +17,19 @@ export async function runPhases(wanted: Wanted): Promise<CrashReport> {
   const reports: CrashReport[] = [];
   for (const [i, phase] of phases.entries()) {
     wanted.say(`${phase.broker}, MQTT ${phase.mqtt}: ${phase.kills} kills`);
-    reports.push(await runCrash({ ...phase, stateDir: join(wanted.stateDir, `phase-${i + 1}`) }));
+    // Each phase has kills and load of its own.
+    reports.push(
+      await runCrash({ ...phase, seed: wanted.seed + i, stateDir: join(wanted.stateDir, `phase-${i + 1}`) }),
+    );
   }
   const whole = reports.reduce((sum, report) => merged(sum, report) as CrashReport);
   const missing = hasMosquitto || wanted.broker === 'aedes' ? [] : [`mosquitto: ${NO_MOSQUITTO}`];
-  return { ...whole, skipped: [...whole.skipped, ...missing], ok: reports.every(({ ok }) => ok) };
+  return {
+    ...whole,
+    seed: wanted.seed,
+    skipped: [...whole.skipped, ...missing],
+    ok: reports.every(({ ok }) => ok),
+  };
 }
 
 function plannedPhases({ broker, kills, mqtt, ...rest }: Wanted): CrashRunOptions[] {

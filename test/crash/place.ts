@@ -32,7 +32,7 @@ const MIGRATION_MS = 30_000;
 
 export async function preparePlace(options: CrashRunOptions): Promise<Place> {
   const { stateDir: dir, seed } = options;
-  let diskNotFilled: string | null = options.smallDisk === true ? null : 'not asked for';
+  let diskNotFilled: string | null = null;
   const stateDir = join(dir, 'state');
   const disk =
     options.smallDisk === true

@@ -10,7 +10,7 @@ import type { Target } from './types.js';
 
 const NOBODY = { tasks: [], workflows: [], schedules: [] };
 /** Documents of each target in this run: some seconds in all. */
-const CASES = 400;
+const CASES = 800;
 
 describe('documents that somebody else wrote', { timeout: 120_000 }, () => {
   it.each(TARGETS.map(({ name }) => name))(

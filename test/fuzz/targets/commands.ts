@@ -28,15 +28,15 @@ const BATCH = 60;
 const LIMIT_BYTES = 256 * 1024;
 
 export const commandTargets: readonly Target[] = [
-  { name: 'commands', share: 1, open: (seed) => GateSession.open(seed, command) },
+  { name: 'commands', share: 0.5, open: (seed) => GateSession.open(seed, command) },
   {
     name: 'workflows',
-    share: 0.5,
+    share: 0.25,
     open: (seed) => GateSession.open(seed, (r, _, wall) => workflowCommand(r, wall)),
   },
   {
     name: 'schedules',
-    share: 0.3,
+    share: 0.15,
     open: (seed) => GateSession.open(seed, (r, _, wall) => scheduleCommand(r, wall)),
   },
 ];

@@ -37,8 +37,8 @@ f: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]
 `;
 
 export const fileTargets: readonly Target[] = [
-  { name: 'config', share: 0.2, open: async () => new FileSession(configKinds()) },
-  { name: 'map', share: 0.2, open: async () => new MapSession() },
+  { name: 'config', share: 0.05, open: async () => new FileSession(configKinds()) },
+  { name: 'map', share: 0.05, open: async () => new MapSession() },
 ];
 
 function configKinds(): FileKind[] {

@@ -52,7 +52,7 @@ const PATIENCE_MS = 20_000;
 
 export const httpTarget: Target = {
   name: 'http',
-  share: 0.2,
+  share: 0.1,
   open: async (seed) => {
     const robot = await FuzzRobot.start(seed);
     const api = createApi(robot.runtime, { tcp: { port: 0 } });

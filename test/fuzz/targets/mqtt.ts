@@ -15,7 +15,7 @@ const ELSEWHERE = ['status', 'command/x', 'commands', 'proactive/response'];
 
 export const mqttTarget: Target = {
   name: 'mqtt',
-  share: 0.1,
+  share: 0.05,
   open: async (seed) => {
     const robot = await FuzzRobot.start(seed);
     const client = new MqttClient(() => robot.session.connectBroker(), {
