@@ -17,15 +17,17 @@ export class FlowMeter {
     this.#slot = this.#now();
   }
 
-  count(): void {
-    this.#advance();
-    const at = this.#slot % this.#counts.length;
-    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  /** `mono`: now, as the caller has read it already: this is called for every row. */
+  add(count: number, mono: number): void {
+    const slot = Math.floor((mono - this.#startedAt) / SLOT_MS);
+    if (slot !== this.#slot) this.#advance(slot);
+    const at = slot % this.#counts.length;
+    this.#counts[at] = (this.#counts[at] ?? 0) + count;
   }
 
   /** Per second, over the last 10 s or as long as this has counted. */
   perS(): number {
-    this.#advance();
+    this.#advance(this.#now());
     const seconds = Math.min(SLOTS, Math.floor((this.#clock.mono() - this.#startedAt) / SLOT_MS));
     if (seconds === 0) return 0;
     const running = this.#counts[this.#slot % this.#counts.length] ?? 0;
@@ -38,8 +40,7 @@ export class FlowMeter {
   }
 
   /** Empties the slots of the seconds that have passed. */
-  #advance(): void {
-    const now = this.#now();
+  #advance(now: number): void {
     const passed = Math.min(now - this.#slot, this.#counts.length);
     for (let i = 1; i <= passed; i++) this.#counts[(now - passed + i) % this.#counts.length] = 0;
     this.#slot = now;

@@ -51,6 +51,8 @@ export class OutboxPublisher {
   /** Distinguishes answers of this connection from those of earlier ones. */
   #connection = 0;
   #pumping = false;
+  /** Rows sent and not yet in the rate. */
+  #sentSince = 0;
   readonly #unsubscribe: (() => void)[];
   readonly #ackListeners = new Set<(row: OutboxRow) => void>();
   readonly #counters = {
@@ -107,6 +109,7 @@ export class OutboxPublisher {
   }
 
   flow(): OutboxFlow {
+    this.#countSent(this.#deps.networkClock.mono());
     return {
       inFlight: this.inFlight(),
       publishPerS: this.#sentPerS.perS(),
@@ -121,6 +124,11 @@ export class OutboxPublisher {
 
   counters(): Record<string, number> {
     return { ...this.#counters, outbox_in_flight: this.inFlight() };
+  }
+
+  #countSent(mono: number): void {
+    this.#sentPerS.add(this.#sentSince, mono);
+    this.#sentSince = 0;
   }
 
   #lanes(): LaneFeed[] {
@@ -182,9 +190,10 @@ export class OutboxPublisher {
       response: this.#fit(response),
       ordered: mayReplay ? this.#fit(ordered) : undefined,
       telemetry: this.#fit(telemetry),
-      mayReplay: () => this.#bucket.ready,
+      mayReplay: this.#bucket.limited ? () => this.#bucket.ready : null,
     });
-    if (row === null) for (const feed of this.#lanes()) if (feed.empty) this.#suspect.emptied(feed.lane);
+    if (row === null && this.#suspect.probing)
+      for (const feed of this.#lanes()) if (feed.empty) this.#suspect.emptied(feed.lane);
     return row;
   }
 
@@ -212,10 +221,10 @@ export class OutboxPublisher {
     const dup = feed.sent(row);
     if (row.lane === 'ordered') {
       this.#pace.sent(row.id);
-      if (this.#turns.isOld(row)) this.#bucket.take();
+      if (this.#bucket.limited && this.#turns.isOld(row)) this.#bucket.take();
     }
     this.#watch.start();
-    this.#sentPerS.count();
+    this.#sentSince += 1;
     this.#counters.outbox_published_total += 1;
     if (dup) this.#counters.outbox_resent_total += 1;
     // Events and answers are never given up; how things stood a while ago may be.
@@ -232,7 +241,9 @@ export class OutboxPublisher {
 
   #acknowledged(row: OutboxRow): void {
     this.#counters.outbox_acknowledged_total += 1;
-    this.#ackedPerS.count();
+    const mono = this.#deps.networkClock.mono();
+    this.#ackedPerS.add(1, mono);
+    this.#countSent(mono);
     if (row.lane === 'ordered') this.#pace.acknowledged(row.id, this.#windowOfLink());
     this.#suspect.acknowledged(row);
     this.#feeds[row.lane].acknowledged(row);
@@ -283,8 +294,8 @@ export class OutboxPublisher {
 
   /** Why the broker would not take this row, or null. */
   #tooLarge(row: OutboxRow): string | null {
-    const limits = [this.#deps.options.maxPacketBytes, this.#deps.link.limits.maximumPacketBytes];
-    const limit = Math.min(...limits.map((value) => value ?? Number.POSITIVE_INFINITY));
+    const ours = this.#deps.options.maxPacketBytes ?? Number.POSITIVE_INFINITY;
+    const limit = Math.min(ours, this.#deps.link.limits.maximumPacketBytes ?? Number.POSITIVE_INFINITY);
     if (row.payload.length * 3 + row.topic.length * 3 < limit - 256) return null;
     const topic = `deviceagent/${this.#deps.options.deviceId}/${row.topic}`;
     const size = Buffer.byteLength(row.payload) + Buffer.byteLength(topic) + PACKET_OVERHEAD;

@@ -81,6 +81,11 @@ export class TokenBucket {
     this.#at = clock.mono();
   }
 
+  /** False without a rate: then there is nothing to ask. */
+  get limited(): boolean {
+    return this.#rate.perS !== null;
+  }
+
   /** Whether one may be taken. */
   get ready(): boolean {
     const { perS, burst } = this.#rate;
@@ -97,7 +102,7 @@ export class TokenBucket {
   }
 
   take(): void {
-    if (this.#rate.perS !== null) this.#tokens -= 1;
+    this.#tokens -= 1;
   }
 
   dispose(): void {

@@ -35,6 +35,11 @@ export class SuspectRow {
     this.#ready = ready;
   }
 
+  /** Rows go one at a time now. */
+  get probing(): boolean {
+    return this.#probes.size > 0;
+  }
+
   dispose(): void {
     this.#timer?.();
     this.#timer = null;

@@ -8,8 +8,8 @@ const BACKLOG_MS = 2000;
 const SHARE = 8;
 
 type Heads = Partial<Record<OutboxLane, OutboxRow | undefined>> & {
-  /** Whether a row of a backlog may go now. */
-  mayReplay(): boolean;
+  /** Whether a row of a backlog may go now; null: always. */
+  mayReplay: (() => boolean) | null;
 };
 
 /**
@@ -28,7 +28,8 @@ export class Turns {
   }
 
   choose({ response, ordered, telemetry, mayReplay }: Heads): OutboxRow | null {
-    const event = ordered !== undefined && this.isOld(ordered) && !mayReplay() ? undefined : ordered;
+    const held = mayReplay !== null && ordered !== undefined && this.isOld(ordered) && !mayReplay();
+    const event = held ? undefined : ordered;
     const others = event !== undefined || telemetry !== undefined;
     if (response !== undefined && (!others || this.#answers < SHARE)) {
       this.#answers += 1;
