@@ -70,6 +70,8 @@ export interface CleaningResult {
 }
 
 export interface CleaningStatus {
+  /** The fan answers. */
+  fanConnected: boolean;
   running: boolean;
   paused: boolean;
   /** Machine state, e.g. `dwelling`. */

@@ -52,7 +52,9 @@ const TARGET = 'cleaning.stopped';
 
 export function startCleaning(services: Services): MethodSpec {
   const available = () => {
-    requireFan(services);
+    if (!requireFan(services).status().fanConnected) {
+      throw new Refusal('CAPABILITY_UNAVAILABLE', 'the fan does not answer: check its cable and power');
+    }
     if (services.motion.status().activity !== 'idle') {
       throw new Refusal('STATE_CONDITION_FAILED', 'the robot is moving: it purifies standing still');
     }

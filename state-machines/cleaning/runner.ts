@@ -177,6 +177,7 @@ export class CleaningRunner implements CleaningOperations {
   status(): CleaningStatus {
     const { job, lastAction, ranMs } = this.#host.context;
     return {
+      fanConnected: this.#deps.fan.connected,
       running: this.#running !== null,
       paused: this.#host.stage === 'paused',
       stage: this.#host.stage,

@@ -199,6 +199,7 @@ export const ROBOT_WORDS = [
   ['still held back by {conditions}', '아직 막고 있는 것: {conditions}'],
   ['the motion process is gone: {why}', '구동 프로그램이 멈췄어요: {why}'],
   ['the motion process is gone', '구동 프로그램이 멈췄어요'],
+  ['the fan does not answer: check its cable and power', '팬이 응답하지 않아요. 케이블과 전원을 확인해 주세요'],
   ['the fan reports a fault (at {rpm} rpm)', '팬이 고장을 알렸어요 ({rpm} rpm)'],
   [
     'the fan turns at {rpm} rpm instead of its set-point of {percent} %',
