@@ -4,6 +4,7 @@
  * anything and is put in as it is, `{x!}` for further words of the robot. A test holds them against the robot's code.
  */
 import { koreanBy } from './korean.js';
+import { REQUEST_WORDS } from './request-words-ko.js';
 import { problemsInKorean, WORKFLOW_FRAMES, WORKFLOW_WORDS } from './workflow-words-ko.js';
 
 /** What a value has to be, as `config/contracts/allowed-text.ts` says it. */
@@ -199,7 +200,10 @@ export const ROBOT_WORDS = [
   ['still held back by {conditions}', '아직 막고 있는 것: {conditions}'],
   ['the motion process is gone: {why}', '구동 프로그램이 멈췄어요: {why}'],
   ['the motion process is gone', '구동 프로그램이 멈췄어요'],
-  ['the fan does not answer: check its cable and power', '팬이 응답하지 않아요. 케이블과 전원을 확인해 주세요'],
+  [
+    'the fan does not answer: check its cable and power',
+    '팬이 응답하지 않아요. 케이블과 전원을 확인해 주세요',
+  ],
   ['the fan reports a fault (at {rpm} rpm)', '팬이 고장을 알렸어요 ({rpm} rpm)'],
   [
     'the fan turns at {rpm} rpm instead of its set-point of {percent} %',
@@ -231,6 +235,7 @@ export const ROBOT_WORDS = [
     '로봇이 켜지거나 꺼지는 중이라 아직 받을 수 없어요',
   ],
   ...WORKFLOW_WORDS,
+  ...REQUEST_WORDS,
   ['{field}: found {value}; {allowed!}', '{field}: {value}. {allowed!}'],
   ...ALLOWED,
 ];

@@ -27,7 +27,7 @@ describe('every reason code', () => {
 
 describe('the Korean of the robot’s words', () => {
   it('translates only what the robot says', () => {
-    const source = ['executors', 'state-machines', 'drivers', 'daemon'].map(sourcesIn).join('\n');
+    const source = ['executors', 'state-machines', 'drivers', 'daemon', 'config'].map(sourcesIn).join('\n');
     const unsaid = ROBOT_WORDS.filter((pair) => !ALLOWED.includes(pair)).flatMap(([english]) =>
       // " at (" and " after " join sentences that the code puts together from two.
       english.split(/\{\w+!?\}| at (?=\()| after /).filter((piece) => {
