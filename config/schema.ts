@@ -173,8 +173,11 @@ export const configSchema = z.strictObject({
   motion: motionSchema.prefault({}),
   cloud: cloudSchema.prefault({ url: null }),
   api: apiSchema.prefault({}),
-  /** Whether the clock is known to be right from the start (an RTC, or NTP waited for). */
-  clock_trusted: z.boolean().default(true),
+  /**
+   * Whether the robot may believe its clock: `auto` looks at NTP, the battery-backed clock and what the robot knows; true
+   * and false are older words for `always` and `never`.
+   */
+  clock_trusted: z.union([z.enum(['auto', 'always', 'never']), z.boolean()]).default('auto'),
   log: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 export type Config = z.infer<typeof configSchema>;

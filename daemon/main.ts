@@ -56,7 +56,8 @@ class DaemonParts implements Daemon {
   }
 
   async start(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    const { body, bodyWatch, peripherals, tasks, timers, machines, cloud } = this.#parts;
+    const { body, bodyWatch, peripherals, tasks, timers, machines, cloud, clockTrust } = this.#parts;
+    const clockLooked = clockTrust.start();
     const serving = this.#api?.start();
     peripherals.start();
     body.start();
@@ -69,6 +70,7 @@ class DaemonParts implements Daemon {
     signal.throwIfAborted();
     this.#settingUp = false;
     await startBody(this.#parts, this.#options, signal);
+    await clockLooked;
     signal.throwIfAborted();
     machines.restore();
     const recovered = tasks.recover();

@@ -4,6 +4,7 @@ import type { AmrDriver, RobotState } from '../../config/contracts/amr.js';
 import type { Config, PortConfig } from '../../config/schema.js';
 import type { MapBundle } from '../../drivers/amr/types.js';
 import type { SerialDriver } from '../../drivers/serial/types.js';
+import type { ClockVerdict } from '../clock/judge.js';
 import type { ConnectionFacts, DoctorCheck } from '../runtime.js';
 import type { StoreErrorCode } from '../store/store-error.js';
 
@@ -23,11 +24,13 @@ export interface DoctorSources {
   /** What the last commit failed with, or null. */
   databaseFailing: StoreErrorCode | null;
   outboxDepth: number;
+  clock: ClockVerdict;
 }
 
 export function doctorOf(sources: DoctorSources, language: 'ko' | 'en'): DoctorCheck[] {
   return [
     database(sources),
+    clock(sources),
     ...motion(sources),
     mapCheck(sources),
     serial(AIR_SENSOR, sources.airSensor, 'ZPHS01B, air_sensor.port', {
@@ -53,6 +56,7 @@ interface Finding {
   message: Words;
 }
 
+const CLOCK = { ko: '시계', en: 'clock' };
 const DATABASE = { ko: '데이터베이스', en: 'database' };
 const MOTION = { ko: '구동 프로세스', en: 'motion process' };
 const BASE = { ko: '구동부', en: 'base' };
@@ -99,6 +103,15 @@ function database({ databaseMovedTo: old, databaseFailing }: DoctorSources): Fin
         `전의 것을 쓸 수 없어 ${old}(으)로 옮기고 새로 만들었어요`,
         `the old one could not be used and was moved to ${old}; this one is new`,
       );
+}
+
+function clock({ clock: { trusted, why } }: DoctorSources): Finding {
+  if (trusted) return ok(CLOCK, why.ko, why.en);
+  return faulty(
+    CLOCK,
+    `${why.ko}. 그때까지 예약과 명령은 기다려요. 시계가 맞다면 clock_trusted: always`,
+    `${why.en}; until then schedules wait and commands are refused; clock_trusted: always if it is right`,
+  );
 }
 
 function motion(sources: DoctorSources): Finding[] {

@@ -4,6 +4,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { LoadedConfig } from '../../config/load.js';
 import type { MemoryPorts } from '../../drivers/serial/ports/open-port.js';
+import type { HostTime } from '../clock/host-time.js';
 import type { RtPlacement } from './body.js';
 
 export interface DaemonOptions {
@@ -18,6 +19,8 @@ export interface DaemonOptions {
   seed: number | null;
   log: Log;
   placement: RtPlacement;
+  /** How the host keeps its time; default: asked of the host, and in a simulation not at all. */
+  hostTime?: HostTime;
   /** A simulation gives the time. */
   simulatedTime: boolean;
   /** Lines in memory, of a simulation in this process. */

@@ -1,6 +1,7 @@
 /** Every part of the daemon, wired. Nothing runs yet. */
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Machines } from '../../state-machines/machines.js';
+import type { ClockTrust } from '../clock/clock-trust.js';
 import type { Cloud } from '../cloud/types.js';
 import type { Runtime } from '../runtime.js';
 import type { Store } from '../store/store.js';
@@ -22,6 +23,7 @@ export interface Parts {
   store: Store;
   timers: Timers;
   tasks: TaskManagerHandle;
+  clockTrust: ClockTrust;
   machines: Machines;
   /** Null without a broker. */
   cloud: Cloud | null;
@@ -47,11 +49,12 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     store: storage.store,
     timers: storage.timers,
     tasks: work.tasks,
+    clockTrust: work.clockTrust,
     machines,
     cloud: work.cloud,
     body,
     bodyWatch,
     peripherals,
-    watchers: [bodyWatch, batteryGuard, telemetry, machines, work.observations, robot.state],
+    watchers: [work.clockTrust, bodyWatch, batteryGuard, telemetry, machines, work.observations, robot.state],
   };
 }

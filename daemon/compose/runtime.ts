@@ -41,7 +41,11 @@ export function createRuntime(ground: Ground, work: Work, watchers: Watchers, re
   };
 }
 
-function examine({ robot, storage }: Ground, { cloud }: Work, language: 'ko' | 'en'): DoctorCheck[] {
+function examine(
+  { robot, storage }: Ground,
+  { cloud, clockTrust }: Work,
+  language: 'ko' | 'en',
+): DoctorCheck[] {
   const { config, body, map, peripherals } = robot;
   const sources = {
     config,
@@ -55,6 +59,7 @@ function examine({ robot, storage }: Ground, { cloud }: Work, language: 'ko' | '
     databaseMovedTo: storage.store.movedAside?.path ?? null,
     databaseFailing: storage.store.failing?.code ?? null,
     outboxDepth: storage.outbox.stats().depth,
+    clock: clockTrust.verdict(),
   };
   return doctorOf(sources, language);
 }

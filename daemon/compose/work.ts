@@ -10,6 +10,8 @@ import type { MethodSpec } from '../../executors/method.js';
 import { createMethods } from '../../executors/registry.js';
 import { DEFAULT_EXECUTOR_SETTINGS } from '../../executors/services.js';
 import type { Machines } from '../../state-machines/machines.js';
+import { ClockTrust } from '../clock/clock-trust.js';
+import { hostTime } from '../clock/host-time.js';
 import { createCloud } from '../cloud/cloud.js';
 import type { Cloud, CloudDeps } from '../cloud/types.js';
 import { buildContext } from '../context/build-context.js';
@@ -43,6 +45,7 @@ export interface Ground {
 }
 
 export interface Work {
+  clockTrust: ClockTrust;
   methods: readonly MethodSpec[];
   tasks: TaskManagerHandle;
   intake: CommandIntake;
@@ -65,6 +68,7 @@ const OFFLINE: ConnectionFacts = {
 /** These parts need each other: what stands in a function here is read only once everything runs. */
 export function createWork(ground: Ground): Work {
   const { clock } = ground.options;
+  const clockTrust = createClockTrust(ground);
   const network = () => cloud?.facts() ?? OFFLINE;
   // A simulated robot has no radio.
   const wifi = ground.options.simulatedTime ? () => null : hostWifi(ground.options.wall);
@@ -91,6 +95,7 @@ export function createWork(ground: Ground): Work {
   const tasks = createTaskManager({
     ...common(ground),
     timers: ground.storage.timers,
+    clockTrusted: () => clockTrust.trusted(),
     methods,
     resolveCapability,
     context: () => context({ version: 2 }),
@@ -106,10 +111,24 @@ export function createWork(ground: Ground): Work {
         );
     },
   });
+  clockTrust.onChange(() => tasks.clockTrustChanged());
   const observations = createObservations(ground, tasks);
-  const intake = createGate(ground, { tasks, methods, resolveCapability, context, capabilities });
+  const intake = createGate(ground, {
+    tasks,
+    methods,
+    resolveCapability,
+    context,
+    capabilities,
+    clockTrusted: () => clockTrust.trusted(),
+  });
   cloud?.onFacts((facts) => ground.robot.state.noteNetwork(facts));
-  return { methods, tasks, intake, cloud, observations, network, capabilities, context };
+  return { clockTrust, methods, tasks, intake, cloud, observations, network, capabilities, context };
+}
+
+function createClockTrust({ options, robot, storage }: Ground): ClockTrust {
+  const { clock, log, simulatedTime } = options;
+  const host = options.hostTime ?? (simulatedTime ? null : hostTime());
+  return new ClockTrust({ mode: robot.config.clock_trusted, clock, log, store: storage.store, host });
 }
 
 function common({ options, ids, storage }: Ground) {
@@ -195,7 +214,10 @@ function createObservations({ options, robot, storage }: Ground, tasks: TaskMana
 
 function createGate(
   ground: Ground,
-  work: Pick<IntakeDeps, 'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities'>,
+  work: Pick<
+    IntakeDeps,
+    'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities' | 'clockTrusted'
+  >,
 ): CommandIntake {
   const { options, robot, storage } = ground;
   const { config, body } = robot;
@@ -206,7 +228,6 @@ function createGate(
     memory: new CommandTable(storage.store),
     policy: loadPolicy(),
     windowMs: config.cloud.command_window_ms,
-    clockTrusted: () => config.clock_trusted,
     estop: (by) => body.amr.estop(by),
     outboxStats: () => storage.outbox.stats(),
     commandKey: commandKeyOf(options.loaded),

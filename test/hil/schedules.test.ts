@@ -70,4 +70,27 @@ describe('a schedule', () => {
       await home.run(40_000);
       expect(of('soon')).toHaveLength(2);
     }));
+
+  it('waits while the robot does not know the time, and runs late once it does', () => {
+    let synchronised = true;
+    const hostTime = async () => ({ synchronised, rtc: false });
+    return inHome({ hostTime }, async ({ home, witness }) => {
+      const say = { method: 'setLlmTts', params: { text: '안녕하세요' } };
+      const at = new Date(home.session.clock.now() + 20_000).toISOString();
+      const schedule = { schedule_id: 'hello', at, timezone: 'UTC' };
+      expect((await home.command({ kind: 'schedule_task', schedule, ...say })).status).toBe('accepted');
+      synchronised = false;
+      await home.restartDaemon();
+      await home.run(60_000);
+      expect(await home.command({ kind: 'task', task: {}, ...say })).toMatchObject({
+        status: 'rejected',
+        reason_code: 'CLOCK_UNTRUSTED',
+      });
+      const of = () => witness.events.filter((e) => e.schedule_id === 'hello');
+      expect(of()).toEqual([]);
+      synchronised = true;
+      await home.until(() => of().length === 2, 40_000, 'the run of the schedule');
+      expect(of().map(({ event }) => event)).toEqual(['STARTED', 'COMPLETED']);
+    });
+  });
 });

@@ -14,6 +14,7 @@ import { loadConfig } from '../../config/load.js';
 import { profilePath } from '../../config/profiles.js';
 import type { Config } from '../../config/schema.js';
 import { inMemory } from '../../daemon/cli/simulation/in-memory.js';
+import type { HostTime } from '../../daemon/clock/host-time.js';
 import { createDaemon, type Daemon } from '../../daemon/main.js';
 import { isWorkflowEnd } from '../../simulator/cloud/consumer.js';
 import type { PushedWorkflow, ReceivedEvent, SimCloud } from '../../simulator/cloud/types.js';
@@ -36,6 +37,8 @@ export interface HomeOptions {
   network?: 'wall' | 'simulated';
   /** Changes the `areas.yaml` that the world's map comes with, before the robot reads it. */
   editAreas?: (yaml: string) => string;
+  /** How the host of the robot keeps its time; default: the simulation gives it. */
+  hostTime?: HostTime;
   /** Changes the simulated home's profile. */
   editConfig?: (config: Config) => Config;
 }
@@ -261,6 +264,7 @@ export class Home {
       log: this.#options.log ?? SILENT_LOG,
       placement: { kind: 'inline', clock: rt },
       simulatedTime: true,
+      ...(this.#options.hostTime === undefined ? {} : { hostTime: this.#options.hostTime }),
       memory: this.session.memoryPorts === null ? null : lifeline.ports(this.session.memoryPorts),
       openBroker: () => lifeline.stream(this.session.connectBroker()),
       api: false,

@@ -33,6 +33,7 @@ function sources(over: Partial<DoctorSources> = {}, reports = false): DoctorSour
     databaseMovedTo: null,
     databaseFailing: null,
     outboxDepth: 0,
+    clock: { trusted: true, why: { ko: 'NTP로 맞춰져 있어요', en: 'kept by NTP' } },
     ...over,
   };
 }
@@ -40,6 +41,18 @@ function sources(over: Partial<DoctorSources> = {}, reports = false): DoctorSour
 const about = (part: string, given: DoctorSources) => doctorOf(given, 'en').find((c) => c.part === part);
 
 describe('the doctor', () => {
+  it('says why the clock is not trusted, and what waits for it', () => {
+    const clock = {
+      trusted: false,
+      why: { ko: '아직 NTP로 맞춰지지 않았어요', en: 'NTP has not set it yet' },
+    };
+    expect(about('clock', sources())).toMatchObject({ state: 'ok', message: 'kept by NTP' });
+    expect(about('clock', sources({ clock }))).toMatchObject({
+      state: 'faulty',
+      message: expect.stringContaining('schedules wait and commands are refused'),
+    });
+  });
+
   it('names a device that is not there, the key to set, and where the names are', () => {
     expect(about('base', sources())).toMatchObject({
       state: 'faulty',
