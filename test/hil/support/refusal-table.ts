@@ -147,6 +147,14 @@ export const REFUSALS: readonly RefusalRow[] = [
     says: 'fly',
   },
   {
+    code: 'CAPABILITY_UNAVAILABLE',
+    what: 'a card that is not built',
+    mqtt: { kind: 'task', capability: 'people_check', params: {}, task: {} },
+    http: { path: TASKS, body: { capability: 'people_check', params: {}, task: {} } },
+    cli: { argv: ['task', 'submit', '--capability', 'people_check', '{}'] },
+    says: 'scanForPeople',
+  },
+  {
     code: 'NOT_FOUND',
     what: 'cancelling a task that is not there',
     ...control('cancelTask', { task_id: 't-none' }, `${TASKS}/t-none/cancel`, ['task', 'cancel', 't-none']),
@@ -359,8 +367,7 @@ export const REFUSALS: readonly RefusalRow[] = [
 /** Codes that end tasks and refuse nothing, or whose part is not built: why they have no row. */
 export const NOT_HERE: Readonly<Partial<Record<ReasonCode, string>>> = {
   TIMEOUT: 'ends tasks',
-  STATE_CONDITION_FAILED: 'ends tasks; an IMMEDIATE one is held in test/unit/task-manager',
-  CAPABILITY_UNAVAILABLE: 'ends tasks; cards that are not built are held in test/unit/config',
+  STATE_CONDITION_FAILED: 'ends tasks: what must hold is looked at when they start',
   PREEMPTED: 'ends tasks',
   APPROVAL_REQUIRED: 'approvals: test/unit/policy',
   APPROVAL_DENIED: 'ends tasks',

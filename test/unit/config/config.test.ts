@@ -155,11 +155,13 @@ describe('the environment', () => {
     const env = {
       DEVICEAGENT_DEVICE_ID: 'kitchen-1',
       DEVICEAGENT_MQTT_URL: 'mqtts://broker:8883',
+      DEVICEAGENT_MQTT_PROTOCOL: '5',
       DEVICEAGENT_API_PORT: '0',
     };
     const { config } = loadConfig(profile(MINIMAL), env, '/state');
     expect(config.device_id).toBe('kitchen-1');
     expect(config.cloud.url).toBe('mqtts://broker:8883');
+    expect(config.cloud.protocol).toBe('5');
     expect(config.api.port).toBe(0);
   });
 
