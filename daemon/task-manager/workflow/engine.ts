@@ -261,6 +261,8 @@ export class WorkflowEngine implements OwnerHooks {
 
   #beginEnding(workflowId: string, ending: Ending): void {
     const { row, steps } = this.table.setState(workflowId, 'CANCELLING', { ending });
+    // All at once: a lease that the first of them gives back must not start the next.
+    for (const { taskId } of steps.values()) if (taskId !== null) this.#d.core.hold(taskId);
     for (const plan of row.request.plans) {
       const step = steps.get(plan.stepId);
       if (step === undefined || !isTakenBack(plan, step, ending)) continue;
