@@ -40,6 +40,8 @@ export interface MapOperations {
   unavailable(): string | null;
   /** Newest first; `at`: robot time, epoch ms. */
   kept(): readonly { id: string; at: number }[];
+  /** The one that a reset took out of use, while none is in use since. */
+  outOfUse(): string | null;
   /** The one that the last reset or import took out of use; it stays that when it is brought back. */
   previous(): string | null;
   /** Null while the motion process and the robot's record of its map do not agree. */

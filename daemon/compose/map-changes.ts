@@ -48,6 +48,10 @@ export class MapChanges implements MapOperations {
     return this.#deps.store.record.kept.toReversed();
   }
 
+  outOfUse(): string | null {
+    return this.#deps.store.record.reset?.map_id ?? null;
+  }
+
   previous(): string | null {
     return this.#deps.store.record.previous;
   }

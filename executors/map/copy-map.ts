@@ -17,14 +17,15 @@ export function copyMap(services: Services): MethodSpec {
   const { map } = services;
   const idOf = ({ from }: Params): string => {
     const kept = map.kept().map(({ id }) => id);
-    const id = from === 'previous' ? map.previous() : from;
-    if (id !== null && (kept.includes(id) || map.current()?.id === id)) return id;
+    const current = map.current()?.id ?? null;
+    // Brought back already, "previous" is what is in use. It never takes another map's place: an undo comes late.
+    const back = current !== null && current === map.previous() ? current : map.outOfUse();
+    const id = from === 'previous' ? back : from;
+    if (id !== null && (kept.includes(id) || current === id)) return id;
     const there = kept.join(', ') || 'none';
-    throw new Refusal(
-      'UNKNOWN_TARGET',
-      `from: found ${shown(from)}; there is no such map, kept are: ${there}`,
-      'from',
-    );
+    throw from === 'previous'
+      ? new Refusal('UNKNOWN_TARGET', `from: no map is out of use; kept are: ${there}`, 'from')
+      : new Refusal('UNKNOWN_TARGET', `from: there is no map ${shown(from)}; kept are: ${there}`, 'from');
   };
   const available = (nowMs: number) => {
     requireRest(services, nowMs);
@@ -34,7 +35,7 @@ export function copyMap(services: Services): MethodSpec {
   return defineMethod<Params>({
     name: 'copyMap',
     executor: 'map',
-    summary: 'Puts a kept map in use: the one before the last change, or one by its id.',
+    summary: 'Puts a kept map in use: the one that a reset took out of use, or one by its id.',
     params: paramsSchema,
     output: mapOutput,
     resources: [],

@@ -27,6 +27,9 @@ export class FakeMaps implements MapOperations {
   kept() {
     return this.#kept;
   }
+  outOfUse() {
+    return this.inUse === null ? this.before : null;
+  }
   previous() {
     return this.before;
   }

@@ -92,10 +92,8 @@ export const ROBOT_WORDS = [
     'the motion process does not report: the map cannot be changed without it',
     '주행 프로그램이 응답하지 않아서 지도를 바꿀 수 없어요',
   ],
-  [
-    '{field}: found {value}; there is no such map, kept are: {ids}',
-    '{value}: 그런 지도가 없어요. 보관한 지도: {ids}',
-  ],
+  ['{field}: there is no map {value}; kept are: {ids}', '{value}: 그런 지도가 없어요. 보관한 지도: {ids}'],
+  ['{field}: no map is out of use; kept are: {ids}', '초기화한 지도가 없어요. 보관한 지도: {ids}'],
   ['the kept map {id} cannot be used: {why}', '보관한 지도 {id}: 쓸 수 없어요 ({why})'],
   [
     'the motion process did not give the map up ({why!}): the robot keeps it',

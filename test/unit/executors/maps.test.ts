@@ -112,6 +112,21 @@ describe('copyMap', () => {
     expect(again.result).toMatchObject({ evidence: { map_id: HOME_MAP, already: true } });
   });
 
+  it('never takes the place of a map that came since: an undo that comes late is refused', async () => {
+    const robot = await rested();
+    robot.start('resetMap');
+    await robot.clock.advanceAsync(100);
+    await robot.services.map.use('m-00000000000000b2');
+    const check = () =>
+      robot.method('copyMap').precondition?.({ params: { from: 'previous' }, nowMs: robot.now() });
+    expect(refusal(check)).toBe('UNKNOWN_TARGET');
+    expect(robot.services.map.current()?.id).toBe('m-00000000000000b2');
+    // By its id it can still be had.
+    const run = robot.start('copyMap', { from: HOME_MAP });
+    await robot.clock.advanceAsync(100);
+    expect(run.result).toMatchObject({ evidence: { map_id: HOME_MAP } });
+  });
+
   it.each(['../../etc/passwd', 'm-123', '', 'M-00000000000000A1', 'm-00000000000000a1/..'])(
     'takes only ids of maps, never a path: %j',
     async (from) => {
