@@ -173,4 +173,26 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (schedule_n, scheduled_for)
   ) WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE approvals (
+    n INTEGER PRIMARY KEY,
+    approval_id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    -- What waits for it, e.g. a task id.
+    about TEXT NOT NULL,
+    -- What was shown, and its digest: JSON; never changes.
+    request TEXT NOT NULL,
+    requested_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    decided_by TEXT,
+    decided_at INTEGER,
+    -- What takes it back, while and after it does.
+    undo_id TEXT
+  );
+  CREATE INDEX approvals_about ON approvals (about);
+  CREATE INDEX approvals_pending ON approvals (n) WHERE status = 'pending';
+  -- Each row carries the hash of the one before it; see daemon/policy/audit-log.ts.
+  CREATE TABLE audit (n INTEGER PRIMARY KEY, entry TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL);
+  `,
 ];

@@ -37,11 +37,7 @@ export class Snapshots implements SnapshotStorage {
   }
 }
 
-/**
- * Named JSON values that are not worth a table. No part keeps one yet: privacy mode, home lock and quiet hours will, and
- * the table stands in the first migration so that their coming changes no database. Until then the store's own tests
- * write through it.
- */
+/** Named JSON values that are not worth a table: what the household set, and the two ends of the audit log. */
 export class Settings {
   readonly #store: Store;
   readonly #sql;

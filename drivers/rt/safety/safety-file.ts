@@ -1,7 +1,8 @@
 /**
  * `<state-dir>/safety.json`: what must be known before a port or a camera opens and must survive whatever
  * happens to the database. The motion process keeps the e-stop in it; other sections belong to the daemon and
- * pass through untouched. A file that is there but cannot be read counts as: e-stop latched, privacy mode on.
+ * pass through untouched. A file that is there but cannot be read counts as: e-stop latched, privacy mode on, home
+ * locked.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,6 +24,8 @@ const fileSchema = z.looseObject({
   estop: estopSchema,
   privacy_mode: z.boolean().optional(),
   home_lock: z.boolean().optional(),
+  /** Of the database that the daemon's settings stand in; another one there means that they were lost. */
+  store_epoch: z.string().optional(),
 });
 export type SafetyFileContent = z.infer<typeof fileSchema>;
 
@@ -39,6 +42,7 @@ const STRICT: SafetyFileContent = {
   version: 1,
   estop: { latched: true, by: 'safety-file-unreadable', at: null },
   privacy_mode: true,
+  home_lock: true,
 };
 
 /** A lock of a process that died while it wrote is broken after this long, ms. */
