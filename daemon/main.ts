@@ -82,9 +82,10 @@ class DaemonParts implements Daemon {
   }
 
   async stop(): Promise<void> {
-    const { body, peripherals, tasks, timers, cloud, store, watchers } = this.#parts;
+    const { body, peripherals, tasks, timers, cloud, settings, store, watchers } = this.#parts;
     this.#ready = false;
     await tasks.stop();
+    await settings.close();
     timers.stop();
     await body.stop();
     await cloud?.stop();

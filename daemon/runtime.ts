@@ -5,7 +5,12 @@ import type { Clock } from '../config/contracts/clock.js';
 import type { ContextOptions } from '../config/contracts/wire/context.js';
 import type { DomainEvent } from '../config/contracts/wire/events.js';
 import type { MethodSpec } from '../executors/method.js';
-import type { Intake } from './intake/types.js';
+import type { Intake, Principal } from './intake/types.js';
+import type { ApprovalView } from './policy/approval-view.js';
+import type { ListOptions, Verdict } from './policy/approvals.js';
+import type { AuditEntry, AuditVerdict } from './policy/audit-log.js';
+import type { SettingsCaller } from './policy/house-settings.js';
+import type { SettingsChange, SettingsValues } from './policy/setting-values.js';
 import type { OutboxReader } from './store/outbox-types.js';
 import type { TaskManager } from './task-manager/types.js';
 
@@ -48,6 +53,19 @@ export interface ConnectionFacts {
   last_publish_error: string | null;
 }
 
+/** What a person decides, and the record of it. */
+export interface PolicyDesk {
+  approvals(wanted: ListOptions): ApprovalView[];
+  /** Throws `Refusal`: POLICY_DENIED for anybody but a person, NOT_FOUND, ILLEGAL_STATE. */
+  decide(id: string, verdict: Verdict, by: Principal, language?: 'ko' | 'en'): ApprovalView;
+  settings(): SettingsValues;
+  /** Resolves once durable. Rejects with a `Refusal`; see `HouseSettings.change`. */
+  changeSettings(change: SettingsChange, caller: SettingsCaller): Promise<SettingsValues>;
+  /** Newest first. */
+  audit(limit: number): AuditEntry[];
+  verifyAudit(): AuditVerdict;
+}
+
 export interface Runtime {
   readonly deviceId: string;
   readonly bootId: string;
@@ -81,6 +99,7 @@ export interface Runtime {
   onDomainEvent(listener: (event: DomainEvent) => void): () => void;
   /** Recent published task events and observations with `seq` after `since`, oldest first, for `events`. */
   recentEvents(since: number, limit: number): { seq: number; topic: string; payload: object }[];
+  readonly policy: PolicyDesk;
   estop(by: string): Promise<void>;
   releaseEstop(by: string): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { errorText } from '../../config/contracts/errors.js';
 import { Cli, type CommonOptions } from './cli.js';
 import { CliError, EXIT, type Io } from './io.js';
 import { type Language, languageOf, type Translate, translator } from './language.js';
+import { policyCommands } from './program-policy.js';
 import { scheduleCommands } from './program-schedules.js';
 import { version } from './version.js';
 import { said } from './words-ko.js';
@@ -158,6 +159,7 @@ class Builder {
 
   schedules(program: Command): void {
     scheduleCommands(program, this.#t, (...given) => this.#command(...given));
+    policyCommands(program, this.#t, (...given) => this.#command(...given));
   }
 
   state(program: Command): void {

@@ -1,10 +1,12 @@
 /** What the command line says, in Korean and English. */
+import { policyTexts } from './policy-texts.js';
 import { scheduleTexts } from './schedule-texts.js';
 import { simTexts } from './simulation/sim-texts.js';
 
 export const texts = {
   ...simTexts,
   ...scheduleTexts,
+  ...policyTexts,
   about: {
     ko: '집 로봇의 데몬을 실행하고 다루는 명령',
     en: 'runs a home robot and talks to it',

@@ -24,6 +24,7 @@ export interface Parts {
   timers: Timers;
   tasks: TaskManagerHandle;
   clockTrust: ClockTrust;
+  settings: { close(): Promise<void> };
   machines: Machines;
   /** Null without a broker. */
   cloud: Cloud | null;
@@ -50,6 +51,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     timers: storage.timers,
     tasks: work.tasks,
     clockTrust: work.clockTrust,
+    settings: work.policy.settings,
     machines,
     cloud: work.cloud,
     body,

@@ -1,6 +1,7 @@
 /** The running daemon as the local API sees it. */
 import { prefixed } from '../../config/contracts/counters.js';
 import type { DoctorCheck, Runtime } from '../runtime.js';
+import { tolerateStore } from '../task-manager/defects.js';
 import { doctorOf } from './doctor.js';
 import { importMap } from './import-map.js';
 import { mapViewOf } from './map-view.js';
@@ -37,7 +38,11 @@ export function createRuntime(ground: Ground, work: Work, watchers: Watchers, re
     onDomainEvent: (listener) => robot.bus.on(listener),
     recentEvents: (since, limit) => storage.outbox.recentEvents(since, limit),
     estop: (by) => amr.estop(by),
-    releaseEstop: (by) => amr.releaseEstop(by),
+    releaseEstop: async (by) => {
+      await amr.releaseEstop(by);
+      tolerateStore(() => work.policy.released(by));
+    },
+    policy: work.policy.desk,
   };
 }
 
@@ -71,6 +76,7 @@ function countersOf({ robot, storage }: Ground, work: Work, { telemetry }: Watch
     ...robot.peripherals.counters(),
     ...prefixed('store', storage.store.counters()),
     ...prefixed('tasks', work.tasks.counters()),
+    ...prefixed('policy', work.policy.counters()),
     ...prefixed('timers', storage.timers.counters()),
     ...prefixed('observations', work.observations.counters()),
     ...prefixed('context', telemetry.counters()),

@@ -22,7 +22,7 @@ import { CommandTable } from '../intake/command-table.js';
 import { commandsFromCloud } from '../intake/from-cloud.js';
 import { createIntake } from '../intake/intake.js';
 import type { CommandIntake, IntakeDeps } from '../intake/types.js';
-import { capsPerSource, loadPolicy, loadPolicyConfig } from '../policy/load-policy.js';
+import { capsPerSource, loadPolicyConfig } from '../policy/load-policy.js';
 import type { ConnectionFacts } from '../runtime.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
 import { createTaskManager } from '../task-manager/manager.js';
@@ -30,6 +30,7 @@ import type { TaskManager } from '../task-manager/types.js';
 import { cloudOptionsOf, commandKeyOf } from './cloud-options.js';
 import { createContextPublisher } from './context-publisher.js';
 import type { DaemonOptions } from './options.js';
+import { createPolicyParts, type PolicyParts } from './policy.js';
 import type { Robot } from './robot.js';
 import { createSpeaker } from './speaker.js';
 import type { Storage } from './storage.js';
@@ -48,6 +49,7 @@ export interface Work {
   clockTrust: ClockTrust;
   methods: readonly MethodSpec[];
   tasks: TaskManagerHandle;
+  policy: PolicyParts;
   intake: CommandIntake;
   /** Null without a broker. */
   cloud: Cloud | null;
@@ -80,6 +82,7 @@ export function createWork(ground: Ground): Work {
         network,
         tasks,
         capabilities,
+        policyBlockers: () => policy.blockers(capabilities(), methods),
         observations: () => observations.recent(),
       },
       wanted,
@@ -92,7 +95,12 @@ export function createWork(ground: Ground): Work {
   const methods = createRobotMethods(ground, cloud, () => context({ version: 1 }));
   const cards = loadCatalogue(methods);
   const resolveCapability: IntakeDeps['resolveCapability'] = (id, params) => cards.resolve(id, params);
+  const policy = createPolicyParts(ground, {
+    tasks: () => tasks,
+    titleOf: (method) => cards.cards.find((card) => card.runtime.task_methods[0] === method)?.title ?? null,
+  });
   const tasks = createTaskManager({
+    gate: policy.gate,
     ...common(ground),
     timers: ground.storage.timers,
     clockTrusted: () => clockTrust.trusted(),
@@ -114,6 +122,7 @@ export function createWork(ground: Ground): Work {
   clockTrust.onChange(() => tasks.clockTrustChanged());
   const observations = createObservations(ground, tasks);
   const intake = createGate(ground, {
+    policy: policy.policy,
     tasks,
     methods,
     resolveCapability,
@@ -122,7 +131,7 @@ export function createWork(ground: Ground): Work {
     clockTrusted: () => clockTrust.trusted(),
   });
   cloud?.onFacts((facts) => ground.robot.state.noteNetwork(facts));
-  return { clockTrust, methods, tasks, intake, cloud, observations, network, capabilities, context };
+  return { clockTrust, methods, tasks, policy, intake, cloud, observations, network, capabilities, context };
 }
 
 function createClockTrust({ options, robot, storage }: Ground): ClockTrust {
@@ -218,6 +227,7 @@ function createGate(
     IntakeDeps,
     'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities' | 'clockTrusted'
   >,
+  work: Pick<IntakeDeps, 'policy' | 'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities'>,
 ): CommandIntake {
   const { options, robot, storage } = ground;
   const { config, body } = robot;
@@ -226,7 +236,6 @@ function createGate(
     ...work,
     deviceId: config.device_id,
     memory: new CommandTable(storage.store),
-    policy: loadPolicy(),
     windowMs: config.cloud.command_window_ms,
     estop: (by) => body.amr.estop(by),
     outboxStats: () => storage.outbox.stats(),

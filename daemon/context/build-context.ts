@@ -26,7 +26,7 @@ function contextV2(sources: ContextSources): DeviceContextV2 {
   return {
     contract_version: CONTEXT_V2,
     ...blocks(sources),
-    policy_blockers: [],
+    policy_blockers: sources.policyBlockers?.() ?? [],
     streaming: { state: 'unknown' },
     maintenance: {
       brush: null,

@@ -25,6 +25,8 @@ export interface ContextSources {
   wifi(): WifiState | null;
   tasks: Pick<TaskManager, 'summary' | 'leases'>;
   capabilities(): Capability[];
+  /** What policy keeps the cloud from doing now; none without a policy. */
+  policyBlockers?(): { capability: string; reasons: string[] }[];
   /** Semantic observations that are not stale, newest first, and how many there have been since the start. */
   observations(): { recent: readonly object[]; count: number };
 }

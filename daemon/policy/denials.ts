@@ -8,6 +8,7 @@ const MOST = 20;
 const WINDOW_MS = 600_000;
 
 interface Denial {
+  leftOut: number;
   source: Source;
   method: string;
   rule: string;
@@ -37,14 +38,16 @@ export class DenialRecord {
       this.#inWindow = 0;
     }
     if (++this.#inWindow > MOST) this.#leftOut++;
-    else this.#waiting.push({ source, method, rule, reason });
+    else {
+      this.#waiting.push({ leftOut: this.#leftOut, source, method, rule, reason });
+      this.#leftOut = 0;
+    }
   }
 
   /** Inside a `write` that is not undone by the refusal. */
   write(): void {
-    for (const { source, method, rule, reason } of this.#waiting.splice(0)) {
-      const data = { method, rule, reason, ...(this.#leftOut > 0 ? { left_out: this.#leftOut } : {}) };
-      this.#leftOut = 0;
+    for (const { source, method, rule, reason, leftOut } of this.#waiting.splice(0)) {
+      const data = { method, rule, reason, ...(leftOut > 0 ? { left_out: leftOut } : {}) };
       this.#audit.append('policy.denied', source, data);
     }
   }

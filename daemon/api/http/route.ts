@@ -43,7 +43,7 @@ export interface RouteResponse {
 }
 
 export interface Route<P = unknown, Q = unknown, B = unknown> {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** OpenAPI spelling: `/api/tasks/{id}`. */
   path: string;
   tag: string;

@@ -95,7 +95,10 @@ function addRoute(app: FastifyInstance, parts: ServerParts, route: Route): void 
       const answer = await route.handle({
         params: route.params === undefined ? undefined : validated(route.params, request.params, 'path'),
         query: validated(route.query, request.query, 'query'),
-        body: route.method === 'POST' ? validated(route.body, request.body, 'body') : undefined,
+        body:
+          route.method === 'POST' || route.method === 'PUT'
+            ? validated(route.body, request.body, 'body')
+            : undefined,
         caller: request.caller,
         services: parts.services,
         header: (name: string) => headerOf(request, name),

@@ -3,6 +3,7 @@ import { estopRoutes } from './estop.js';
 import { eventRoutes } from './events.js';
 import { mapRoutes } from './map.js';
 import { outboxRoutes } from './outbox.js';
+import { policyRoutes } from './policy.js';
 import { scheduleRoutes } from './schedules.js';
 import { serviceRoutes } from './service.js';
 import { stateRoutes } from './state.js';
@@ -19,5 +20,6 @@ export const allRoutes: readonly Route[] = [
   ...mapRoutes,
   ...outboxRoutes,
   ...estopRoutes,
+  ...policyRoutes,
   ...serviceRoutes,
 ];

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 export interface ApiRequest {
-  method?: 'GET' | 'POST' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With its query. */
   path: string;
   body?: object;

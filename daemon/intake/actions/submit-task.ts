@@ -41,7 +41,10 @@ export function submitTask(command: TaskCommand, principal: Principal, deps: Int
     legacy,
     correlationId: command.correlation_id ?? null,
   });
-  return { taskId: record.taskId, legacy, result: changes(clamped, ignored) };
+  const { approvalId } = record;
+  const changed = changes(clamped, ignored);
+  const result = approvalId === null ? changed : { ...changed, approval_id: approvalId };
+  return { taskId: record.taskId, legacy, result };
 }
 
 /** A task without metadata, or that asks not to be managed, takes the compatibility path. */

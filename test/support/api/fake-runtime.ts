@@ -16,6 +16,7 @@ import type { StoreError } from '../../../daemon/store/store-error.js';
 import type { ScheduleRecord } from '../../../daemon/task-manager/schedule/types.js';
 import type { TaskManager, TaskRecord, WorkflowRecord } from '../../../daemon/task-manager/types.js';
 import { fakeMethods } from './fake-methods.js';
+import { fakePolicy } from './fake-policy.js';
 import { homeContext } from './home-context.js';
 import { homeMap, PATH_TO_BEDROOM, scanAt } from './home-map.js';
 import { sampleEvents, sampleTasks, sampleWorkflow, task } from './work.js';
@@ -46,6 +47,7 @@ export class FakeRuntime implements Runtime {
   readonly version = '0.1.0';
   readonly profile = 'sim';
   readonly methods = fakeMethods();
+  readonly policy = fakePolicy();
 
   isReady = true;
   /** Resolves what waits for `committed()`; null: commits at once. */

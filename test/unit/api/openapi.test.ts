@@ -47,7 +47,7 @@ describe('the OpenAPI document', () => {
 
   it('agrees with the table in docs/api.md', () => {
     const text = readFileSync(repository('docs/api.md'), 'utf8');
-    const rows = [...text.matchAll(/^\| `(GET|POST|DELETE) ([^`]+)` +\| (\w+) +\|/gm)].map(
+    const rows = [...text.matchAll(/^\| `(GET|POST|PUT|DELETE) ([^`]+)` +\| (\w+) +\|/gm)].map(
       ([, m, p, s]) => `${m} ${p} ${s}`,
     );
     const operations = Object.entries(document.paths).flatMap(([path, byMethod]) =>

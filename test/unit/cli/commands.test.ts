@@ -569,7 +569,7 @@ describe('help', () => {
     const ko = await run(['--help'], { lang: 'ko_KR.UTF-8' });
     expect(ko.code).toBe(0);
     expect(ko.out).toContain('집 로봇의 데몬을 실행하고 다루는 명령');
-    for (const absent of ['say', 'approvals', 'filing', 'guardian', 'proactive']) {
+    for (const absent of ['say', 'filing', 'guardian', 'proactive']) {
       expect(ko.out).not.toMatch(new RegExp(`^  ${absent}\\b`, 'm'));
     }
     expect((await run(['task', 'submit', '--help'])).out).toContain('--wait');

@@ -8,6 +8,7 @@ import { type TaskEvent, taskEventSchema } from '../../../config/contracts/wire/
 import { type WorkflowDocument, workflowSchema } from '../../../config/contracts/wire/workflow.js';
 import type { OutboxWriter } from '../../../daemon/store/outbox-types.js';
 import type { TaskManagerLimits } from '../../../daemon/task-manager/deps.js';
+import type { TaskGate } from '../../../daemon/task-manager/gate.js';
 import { createTaskManager } from '../../../daemon/task-manager/manager.js';
 import type { SubmitTask, TaskRecord } from '../../../daemon/task-manager/types.js';
 import {
@@ -18,7 +19,13 @@ import {
   type RunContext,
   StoppedWithProof,
 } from '../../../executors/method.js';
-import { filesAfterPowerCut, openStoreWorld, quiet, type StoreWorldOptions } from '../store/store-world.js';
+import {
+  filesAfterPowerCut,
+  openStoreWorld,
+  quiet,
+  type StoreWorld,
+  type StoreWorldOptions,
+} from '../store/store-world.js';
 
 /** One call of `run`, which ends when the test says so. */
 export interface Run {
@@ -43,6 +50,8 @@ export interface TaskWorldOptions extends StoreWorldOptions {
   blocked?: Set<string>;
   blockedFor?: TaskReason;
   recover?: boolean;
+  /** What stands between a request and its place in line. */
+  gate?: (world: StoreWorld) => TaskGate;
   clockTrusted?: () => boolean;
   /** A defect: appending an event whose key has this in it throws. */
   brokenEvent?: string;
@@ -174,6 +183,13 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     method('stop move', { cancel: null }),
     method('stop drive', { cancel: null }),
     method('note', { cancel: null }),
+    method('reset', {
+      cancel: null,
+      risk: 'high',
+      compensation: { method: 'restore', params: { from: 'before' } },
+    }),
+    method('restore', { cancel: null, risk: 'high' }),
+    method('wipe', { cancel: null, risk: 'high' }),
   ];
 
   const fragile: OutboxWriter = {
@@ -204,6 +220,7 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     },
     context: options.context ?? (() => context),
     emergencyCut: (reason) => cuts.push(reason),
+    ...(options.gate === undefined ? {} : { gate: options.gate(world) }),
     ...(options.clockTrusted === undefined ? {} : { clockTrusted: options.clockTrusted }),
     ...(options.taskLimits === undefined ? {} : { limits: options.taskLimits }),
   });
@@ -262,7 +279,8 @@ export function openTaskWorld(options: TaskWorldOptions = {}) {
     /** Everything the cloud would get on the ordered lane, in order. */
     events(): TaskEvent[] {
       const all = outbox.recentEvents(0, 100_000);
-      return all.map(({ payload }) => taskEventSchema.parse(payload));
+      const ofTasks = all.filter(({ topic }) => topic === 'events/task');
+      return ofTasks.map(({ payload }) => taskEventSchema.parse(payload));
     },
     /** `COMPLETED move`, `WORKFLOW_STEP_STARTED s1`, `FAILED wf-1 TIMEOUT`: events in short. */
     story(): string[] {
