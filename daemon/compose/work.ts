@@ -225,9 +225,8 @@ function createGate(
   ground: Ground,
   work: Pick<
     IntakeDeps,
-    'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities' | 'clockTrusted'
+    'policy' | 'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities' | 'clockTrusted'
   >,
-  work: Pick<IntakeDeps, 'policy' | 'tasks' | 'methods' | 'resolveCapability' | 'context' | 'capabilities'>,
 ): CommandIntake {
   const { options, robot, storage } = ground;
   const { config, body } = robot;
