@@ -6,7 +6,7 @@ import type { LocalRule, Rule } from './types.js';
 import { instantOf, localOf } from './zone.js';
 
 /** Throws `RangeError` for a rule that cannot be read. */
-export function localRule(rule: Exclude<Rule, { kind: 'at' }>, zone: string): LocalRule {
+function localRule(rule: Exclude<Rule, { kind: 'at' }>, zone: string): LocalRule {
   if (rule.kind === 'cron') return cronRule(rule.pattern);
   return recurrenceRule(parseRecurrence(rule.text, zone), rule.anchorLocal);
 }
@@ -16,11 +16,17 @@ export function localRule(rule: Exclude<Rule, { kind: 'at' }>, zone: string): Lo
  * minute after the gap (once, also when several fall into it); one that exists twice happens the first time.
  */
 export function nextOccurrence(rule: Rule, zone: string, afterMs: number): number | null {
-  if (rule.kind === 'at') return rule.atMs > afterMs ? rule.atMs : null;
-  return nextOf(localRule(rule, zone), zone, afterMs);
+  return occurrencesOf(rule, zone)(afterMs);
 }
 
-export function nextOf(rule: LocalRule, zone: string, afterMs: number): number | null {
+/** The same for several questions: the rule is read once. */
+export function occurrencesOf(rule: Rule, zone: string): (afterMs: number) => number | null {
+  if (rule.kind === 'at') return (afterMs) => (rule.atMs > afterMs ? rule.atMs : null);
+  const local = localRule(rule, zone);
+  return (afterMs) => nextOf(local, zone, afterMs);
+}
+
+function nextOf(rule: LocalRule, zone: string, afterMs: number): number | null {
   let local = rule.next(localOf(zone, afterMs));
   // Where clocks were put back, local times of the hour that comes again have all happened; they are passed over.
   while (local !== null) {

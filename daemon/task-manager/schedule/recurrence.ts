@@ -68,18 +68,23 @@ function* walkDays(rule: Recurrence, start: number, from: number): Generator<num
   for (let index = aligned(first, period.index(dayOf(from), rule), rule.interval); ; index += rule.interval) {
     const { begin, end } = period.days(index, rule);
     if (begin > lastDay) return;
-    const days: number[] = [];
-    for (let day = begin; day < end; day++) if (matches(day)) days.push(day);
-    yield* positions(rule, days, times);
+    if (rule.bySetPos.length > 0) {
+      const days: number[] = [];
+      for (let day = begin; day < end; day++) if (matches(day)) days.push(day);
+      yield* positions(rule.bySetPos, days, times);
+    } else {
+      // Days before `from` are of no interest, and a year may have half a million times.
+      for (let day = Math.max(begin, dayOf(from)); day < end; day++) {
+        if (matches(day)) for (const time of times) yield day * DAY + time;
+      }
+    }
   }
 }
 
-/** All times of all days of one period, or those that BYSETPOS chooses. */
-function positions(rule: Recurrence, days: readonly number[], times: readonly number[]): number[] {
-  const size = days.length * times.length;
+/** Those of the times of one period that BYSETPOS chooses. */
+function positions(bySetPos: readonly number[], days: readonly number[], times: readonly number[]): number[] {
   const at = (i: number) => (days[Math.floor(i / times.length)] ?? 0) * DAY + (times[i % times.length] ?? 0);
-  const chosen = rule.bySetPos.length === 0 ? [...Array(size).keys()] : chosenOf(rule.bySetPos, size);
-  return chosen.map(at);
+  return chosenOf(bySetPos, days.length * times.length).map(at);
 }
 
 function chosenOf(bySetPos: readonly number[], size: number): number[] {
@@ -93,25 +98,24 @@ function* walkWithinDays(rule: Recurrence, start: number, from: number, unit: nu
   const first = Math.floor(start / unit);
   const perDay = DAY / unit;
   const lastDay = dayOf(from) + HORIZON_DAYS_SUB_DAILY;
+  const hours = new Set(rule.byHour);
+  const minutes = new Set(unit === MINUTE ? rule.byMinute : []);
   for (let day = dayOf(from); day <= lastDay; day++) {
     if (!matches(day)) continue;
     const begin = Math.max(day * perDay, Math.floor(from / unit));
     for (let i = aligned(first, begin, rule.interval); i < (day + 1) * perDay; i += rule.interval) {
+      // Asked first and without ado: of a rule that steps past its own hours there are millions.
+      if (hours.size > 0 && !hours.has(Math.floor((i * unit) / HOUR) % 24)) continue;
+      if (minutes.size > 0 && !minutes.has(i % 60)) continue;
       yield* within(rule, start, i * unit, unit);
     }
   }
 }
 
-/** The times of one hour or minute. */
+/** The times of one hour or minute that the rule lets through. */
 function within(rule: Recurrence, start: number, begin: number, unit: number): number[] {
-  const hour = Math.floor(begin / HOUR) % 24;
-  if (rule.byHour.length > 0 && !rule.byHour.includes(hour)) return [];
   const second = (rule.bySecond ?? Math.floor(start / SECOND) % 60) * SECOND;
-  let minutes: readonly number[];
-  if (unit === HOUR) minutes = orElse(rule.byMinute, Math.floor(start / MINUTE) % 60);
-  else
-    minutes =
-      rule.byMinute.length === 0 || rule.byMinute.includes(Math.floor(begin / MINUTE) % 60) ? [0] : [];
+  const minutes = unit === HOUR ? orElse(rule.byMinute, Math.floor(start / MINUTE) % 60) : [0];
   const all = minutes.map((minute) => begin + minute * MINUTE + second);
   if (rule.bySetPos.length === 0) return all;
   return chosenOf(rule.bySetPos, all.length).map((i) => all[i] ?? begin);

@@ -10,7 +10,7 @@ import type { Canceller } from '../canceller.js';
 import { refusedOutcome } from '../lifecycle.js';
 import type { EventDetail, EventSubject, TaskEvents } from '../task-events.js';
 import { admitRun, type RunAdmission, type RunAdmissionDeps } from './admission.js';
-import { nextOccurrence } from './occurrence.js';
+import { nextOccurrence, occurrencesOf } from './occurrence.js';
 import type { ScheduleTable } from './schedule-table.js';
 import type { Run, RunLabel, Schedule } from './types.js';
 import { offsetAt } from './zone.js';
@@ -119,11 +119,12 @@ function conclude(
 function miss(schedule: Schedule, first: number, nowMs: number, deps: SettleDeps): Settled {
   const { rule, graceMs, schedule: spec } = schedule.request;
   const cutoff = nowMs - graceMs;
+  const after = occurrencesOf(rule, spec.timezone);
   const missed: number[] = [];
   let next: number | null = first;
   while (next !== null && next < cutoff && missed.length < COUNTED) {
     missed.push(next);
-    next = nextOccurrence(rule, spec.timezone, next);
+    next = after(next);
   }
   if (missed.length <= TOLD_ALONE) {
     for (const at of missed) giveUpNew(schedule, at, nowMs, {}, deps);
@@ -137,7 +138,7 @@ function miss(schedule: Schedule, first: number, nowMs: number, deps: SettleDeps
       missed_until: iso(schedule, last),
     };
     giveUpNew(schedule, first, nowMs, evidence, deps);
-    if (more) next = nextOccurrence(rule, spec.timezone, last);
+    if (more) next = after(last);
   }
   moveTo(schedule, next === null ? (missed.at(-1) ?? first) : Math.min(cutoff - 1, next - 1), next, deps);
   return { occurrences: missed.length };

@@ -153,6 +153,7 @@ describe('the next occurrence of a cron pattern', () => {
 });
 
 const START = Date.UTC(2026, 10, 30, 8, 15, 0);
+const upTo = (n: number) => [...Array(n).keys()].join(',');
 /** In order: the reference gives the times of a day in the order in which they are written. */
 const list = (min: number, max: number, most = 3) =>
   fc
@@ -278,6 +279,8 @@ describe('the next occurrence of a recurrence rule', () => {
       'FREQ=MINUTELY',
       'FREQ=HOURLY;INTERVAL=2;BYHOUR=1',
       'FREQ=MINUTELY;INTERVAL=2;BYMINUTE=7',
+      // Half a million times a year.
+      `FREQ=YEARLY;BYDAY=MO,TU;BYHOUR=${upTo(24)};BYMINUTE=${upTo(60)}`,
     ];
     const answers = rules.map((text) =>
       nextOccurrence({ kind: 'rrule', text, anchorLocal: years + 45 * MINUTE }, 'UTC', START),
@@ -285,6 +288,8 @@ describe('the next occurrence of a recurrence rule', () => {
     expect(answers[0]).toBeNull();
     expect(answers[1]).toBe(START + MINUTE);
     expect(answers[2]).not.toBeNull();
+    expect(answers[4]).toBe(START + MINUTE);
+    expect(answers[3]).toBeNull();
   });
 });
 
