@@ -58,7 +58,7 @@ export interface Task extends Asked {
   ended: string | null;
 }
 
-export const TIMEOUT_MS = 10_000;
+export const TIMEOUT_MS = 5_000;
 export const GRACE_MS = 2_000;
 const MAX_ATTEMPTS = 5;
 
