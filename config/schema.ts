@@ -122,6 +122,11 @@ const cloudSchema = z.strictObject({
   replay_burst: z.int().min(1).max(10_000).default(200),
 });
 
+const workflowsSchema = z.strictObject({
+  /** How long a failed step with policy REPLAN waits for an amendment of its workflow, ms. */
+  amendment_wait_ms: z.int().min(1_000).max(86_400_000).default(300_000),
+});
+
 /** As it stands in a Host header, without its port. */
 const hostName = z
   .string()
@@ -178,6 +183,7 @@ export const configSchema = z.strictObject({
    * and false are older words for `always` and `never`.
    */
   clock_trusted: z.union([z.enum(['auto', 'always', 'never']), z.boolean()]).default('auto'),
+  workflows: workflowsSchema.prefault({}),
   log: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 export type Config = z.infer<typeof configSchema>;

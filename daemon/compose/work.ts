@@ -107,7 +107,10 @@ export function createWork(ground: Ground): Work {
     methods,
     resolveCapability,
     context: () => context({ version: 2 }),
-    limits: { perSource: capsPerSource(loadPolicyConfig()) },
+    limits: {
+      perSource: capsPerSource(loadPolicyConfig()),
+      amendmentWaitMs: ground.robot.config.workflows.amendment_wait_ms,
+    },
     emergencyCut: (reason) => {
       ground.robot.body.amr
         .estop(`task-manager: ${reason}`)

@@ -95,7 +95,7 @@ export async function amendWorkflow(
     amendment,
     keyHeader(options.key),
   );
-  const { revision } = accepted.result as { revision: number };
+  const { revision = '?' } = (accepted.result ?? {}) as { revision?: number };
   cli.result(accepted, () =>
     accepted.duplicate ? cli.t('duplicate') : cli.t('amended', { id, revision: String(revision) }),
   );

@@ -165,7 +165,7 @@ describe('workflow', () => {
   it('submit names the field of a bad document', async () => {
     const ran = await da(['workflow', 'submit', '-'], { stdin: '{"workflow_id":"w","steps":[]}' });
     expect(ran.code).toBe(1);
-    expect(ran.err).toMatch(/^deviceagent: refused, INVALID_PARAMS: body: workflow\.steps/);
+    expect(ran.err).toMatch(/^deviceagent: refused, INVALID_PARAMS: workflow\.steps/);
   });
 
   it('show has a row for each step, list one for each workflow', async () => {
@@ -195,6 +195,23 @@ describe('workflow', () => {
       'resumeWorkflow',
       'cancelWorkflow',
     ]);
+  });
+
+  it('amend sends what the file says, and refuses a file for another workflow', async () => {
+    const amendment = { base_revision: 1, remove: ['s5'], add: [{ step_id: 's7', method: 'undock' }] };
+    const sent = await da(['workflow', 'amend', 'wf-1', '-'], { stdin: JSON.stringify(amendment) });
+    expect(sent.code).toBe(0);
+    expect(served.runtime.handled[0]?.raw).toMatchObject({
+      kind: 'control',
+      method: 'amendWorkflow',
+      params: { workflow_id: 'wf-1', ...amendment },
+    });
+    const other = await da(['workflow', 'amend', 'wf-1', '-'], {
+      stdin: JSON.stringify({ workflow_id: 'wf-2', ...amendment }),
+    });
+    expect(other.err).toBe('deviceagent: - amends another workflow (wf-2)\n');
+    const unclear = await da(['workflow', 'amend', 'wf-1', '-'], { stdin: '{"remove":["s5"]}' });
+    expect(unclear.err).toMatch(/^deviceagent: refused, INVALID_PARAMS: base_revision: found nothing/);
   });
 });
 

@@ -53,6 +53,12 @@ describe('docs/hardware.md', () => {
   });
 });
 
+it('says how long a failed step waits for an amendment of its workflow: five minutes unless the profile says otherwise', () => {
+  const wait = (text: string) => loadConfig(profile(text), {}, '/state').config.workflows.amendment_wait_ms;
+  expect(wait(MINIMAL)).toBe(300_000);
+  expect(wait(`${MINIMAL}workflows: {amendment_wait_ms: 20000}\n`)).toBe(20_000);
+});
+
 describe('a bad file', () => {
   it('is refused naming file, path, value and what is allowed', () => {
     const file = profile(`${MINIMAL}api: {port: "80a"}\n`);
