@@ -19,6 +19,7 @@ export const BARS: readonly Bar[] = [
   bar('tasks.start_p50_ms', '  submit → STARTED, 10 k waiting: p50', 'ms'),
   bar('tasks.start_p99_ms', '  submit → STARTED, 10 k waiting: p99', 'ms', '≤', 5),
   bar('tasks.rss_growth_mb', '  memory that a million tasks leave behind', 'MB', '≤', 10),
+  bar('workflow.added_ms_per_step', 'a step of 64, more than its task alone', 'ms', '≤', 1),
   bar('start.ready_ms', 'start to ready', 'ms', '≤', 1_000),
   bar('start.ready_100k_backlog_ms', '  with 100 k rows in the outbox', 'ms', '≤', 2_000),
   bar('estop.p50_ms', 'bumper byte → stop bytes: p50', 'ms'),

@@ -9,10 +9,12 @@ import type { Bench } from './report.js';
 import { idleBench } from './robot/idle.js';
 import { startBench } from './robot/start.js';
 import { tasksBench } from './tasks/tasks.js';
+import { workflowBench } from './tasks/workflow.js';
 
 export const BENCHES: readonly Bench[] = [
   outboxBench,
   tasksBench,
+  workflowBench,
   startBench,
   estopBench,
   idleBench,

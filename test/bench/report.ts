@@ -12,6 +12,7 @@ export interface Report {
     lasting_tasks?: number;
     rss_growth_mb?: number;
   };
+  workflow?: { steps?: number; added_ms_per_step?: number };
   start?: { ready_ms?: number; ready_100k_backlog_ms?: number };
   estop?: { p50_ms?: number; p99_ms?: number; max_ms?: number; load?: string };
   control?: { hz?: number; jitter_p99_ms?: number; missed?: number };
@@ -29,6 +30,7 @@ export type Figures = Omit<Report, 'machine'>;
 export const GROUPS = [
   'outbox',
   'tasks',
+  'workflow',
   'start',
   'estop',
   'control',

@@ -29,6 +29,19 @@ export const startsMeasured = z.object({
   ms: z.array(z.number()),
 });
 
+export const workflowOptions = z.object({
+  dir: z.string(),
+  steps: z.int().positive(),
+  trials: z.int().positive(),
+});
+
+export const workflowMeasured = z.object({
+  t: z.literal('workflow'),
+  /** Milliseconds of a whole workflow, and of as many tasks in turn; one of each per trial. */
+  asStepsMs: z.array(z.number()),
+  aloneMs: z.array(z.number()),
+});
+
 export const lastingOptions = z.object({
   dir: z.string(),
   tasks: z.int().positive(),

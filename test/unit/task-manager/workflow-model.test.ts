@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, expect, it, vi } from 'vitest';
 import { removeTemporaryDirectories } from '../store/store-world.js';
 import { Driven } from './workflow-model/driven.js';
-import type { Plan } from './workflow-model/reference.js';
+import { type Plan, Tie } from './workflow-model/reference.js';
 
 vi.setConfig({ testTimeout: 240_000 });
 afterEach(removeTemporaryDirectories);
@@ -38,15 +38,12 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   after: fc.uniqueArray(pick, { maxLength: 2 }),
   wait: fc.constantFrom('COMPLETION' as const, 'COMPLETION' as const, 'ACCEPTED' as const, 'NONE' as const),
   delay: fc.option(fc.record({ after: pick, ms: fc.constantFrom(1_000, 15_000) }), { freq: 4 }),
-  gate: fc.option(fc.constantFrom(5_000, 30_000), { freq: 4 }),
-  condition: fc.option(fc.constantFrom('FAIL' as const, 'SKIP' as const), { freq: 3 }),
-  policy: fc.constantFrom(
-    'ABORT' as const,
-    'CONTINUE' as const,
-    'RETRY' as const,
-    'COMPENSATE' as const,
-    'REPLAN' as const,
-    'REPLAN' as const,
+  gate: fc.option(fc.constantFrom(5_000, 30_000), { freq: 2 }),
+  condition: fc.option(fc.constantFrom('FAIL' as const, 'SKIP' as const), { freq: 2 }),
+  // Mostly those after which a workflow goes on: there is more to see.
+  policy: fc.oneof(
+    { weight: 1, arbitrary: fc.constantFrom('ABORT' as const, 'RETRY' as const, 'COMPENSATE' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('CONTINUE' as const, 'REPLAN' as const) },
   ),
   retries: fc.constantFrom(0, 0, 1, 2),
   backoff: fc.constantFrom(0, 2_000, 9_000),
@@ -59,7 +56,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('outcome' as const),
       pick,
-      how: fc.constantFrom('ok' as const, 'ok' as const, 'fail' as const, 'prove' as const),
+      how: fc.constantFrom('ok' as const, 'fail' as const, 'prove' as const),
     }),
   },
   {
@@ -77,7 +74,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('pause' as const, 'resume' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
   {
-    weight: 3,
+    weight: 5,
     arbitrary: fc.record({
       do: fc.constant('amend' as const),
       what: fc.constantFrom('add' as const, 'replace' as const, 'remove' as const),
@@ -88,7 +85,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cut' as const), pick: fc.option(pick) }) },
 );
 
-/** Only earlier steps are waited for, so there is no circle; every time is different, so that two are not due at once. */
+/** Only earlier steps are waited for, so there is no circle; times differ, so that hardly two are due at once. */
 function planOf(draft: Draft, id: string, n: number, earlier: readonly string[]): Plan {
   const named = (ref: number) => earlier[ref % Math.max(1, earlier.length)];
   const after = new Set(draft.after.flatMap((ref) => named(ref) ?? []));
@@ -98,11 +95,13 @@ function planOf(draft: Draft, id: string, n: number, earlier: readonly string[])
     id,
     after: [...after],
     delay:
-      before === undefined || draft.delay === null ? null : { after: before, ms: draft.delay.ms + 7 * n },
-    gate: draft.gate === null ? null : draft.gate + 11 * n,
+      before === undefined || draft.delay === null
+        ? null
+        : { after: before, ms: draft.delay.ms + ((n * 211) % 997) },
+    gate: draft.gate === null ? null : draft.gate + ((n * 373) % 991),
     // What `RETRY` means alone is said in the document's own terms.
     retries: draft.policy === 'RETRY' ? Math.max(1, draft.retries) : draft.retries,
-    backoff: draft.backoff === 0 ? 0 : draft.backoff + 13 * n,
+    backoff: draft.backoff === 0 ? 0 : draft.backoff + ((n * 509) % 983),
   };
 }
 
@@ -148,19 +147,23 @@ it('a workflow does what the reference says, whatever happens to it and whenever
   const { FC_SEED, FC_PATH, FC_RUNS } = process.env;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(draft, { minLength: 1, maxLength: 7 }),
-      fc.array(action, { maxLength: 30 }),
-      fc.constantFrom(0, 1, 3),
+      fc.array(draft, { minLength: 2, maxLength: 7 }),
+      fc.array(action, { maxLength: 40, size: 'max' }),
+      fc.constantFrom(0, 2, 6),
       fc.constantFrom('COMPENSATE' as const, 'NONE' as const),
       async (...args) => {
         try {
           await play(...args);
+        } catch (error) {
+          if (!(error instanceof Tie)) throw error;
+          fc.pre(false);
         } finally {
           removeTemporaryDirectories();
         }
       },
     ),
     {
+      endOnFailure: process.env.FC_FIRST !== undefined,
       numRuns: Number(FC_RUNS ?? 60),
       ...(FC_SEED === undefined ? {} : { seed: Number(FC_SEED) }),
       ...(FC_PATH === undefined ? {} : { path: FC_PATH }),

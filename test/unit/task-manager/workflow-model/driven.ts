@@ -90,8 +90,9 @@ export class Driven {
     for (;;) {
       const due = this.model.nextDue();
       const next = due === null || due > target ? target : due;
-      await this.#world.clock.advanceAsync(next - this.model.now);
+      const passed = next - this.model.now;
       this.model.at(next);
+      await this.#world.clock.advanceAsync(passed);
       await this.agree(`time ${next}`);
       if (next === target) return;
     }

@@ -80,6 +80,10 @@ const fresh = (plan: Plan): Step => ({
   undo: null,
 });
 
+export class Tie extends Error {
+  override readonly name = 'Tie';
+}
+
 export class Reference {
   steps: Step[];
   now = 0;
@@ -141,9 +145,10 @@ export class Reference {
     this.settle();
   }
 
-  /** Moves to a time at which at most one thing is due. */
+  /** Throws `Tie` when two things are due at once: which is first is nobody's promise. */
   at(now: number): void {
     this.now = now;
+    if (this.steps.filter((s) => s.due !== null && s.due <= now).length > 1) throw new Tie();
     for (const step of this.steps) {
       if (step.due === null || step.due > now) continue;
       step.due = null;
