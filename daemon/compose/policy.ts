@@ -12,7 +12,7 @@ import { PolicyGate, type PolicyGateDeps } from '../policy/policy-gate.js';
 import type { Policy } from '../policy/types.js';
 import type { Capability, PolicyDesk } from '../runtime.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
-import type { Ground } from './work.js';
+import type { Ground } from './ground.js';
 
 export interface PolicyParts {
   gate: PolicyGate;

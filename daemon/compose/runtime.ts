@@ -3,10 +3,11 @@ import { prefixed } from '../../config/contracts/counters.js';
 import type { DoctorCheck, Runtime } from '../runtime.js';
 import { tolerateStore } from '../task-manager/defects.js';
 import { doctorOf } from './doctor.js';
+import type { Ground } from './ground.js';
 import { importMap } from './import-map.js';
 import { mapViewOf } from './map-view.js';
 import type { Watchers } from './watchers.js';
-import type { Ground, Work } from './work.js';
+import type { Work } from './work.js';
 
 export function createRuntime(ground: Ground, work: Work, watchers: Watchers, ready: () => boolean): Runtime {
   const { options, bootId, robot, storage } = ground;

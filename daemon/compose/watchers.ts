@@ -3,7 +3,8 @@ import type { AmrDriver, AmrEvent } from '../../config/contracts/amr.js';
 import { BatteryGuard } from '../context/battery-guard.js';
 import { ContextTelemetry } from '../context/context-telemetry.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
-import type { Ground, Work } from './work.js';
+import type { Ground } from './ground.js';
+import type { Work } from './work.js';
 
 export interface Watchers {
   telemetry: ContextTelemetry;

@@ -4,12 +4,10 @@
  */
 import type { Capability } from '../../config/contracts/capability.js';
 import { errorText } from '../../config/contracts/errors.js';
-import type { Ids } from '../../config/contracts/ids.js';
 import type { ContextOptions, DeviceContext } from '../../config/contracts/wire/context.js';
 import type { MethodSpec } from '../../executors/method.js';
 import { createMethods } from '../../executors/registry.js';
 import { DEFAULT_EXECUTOR_SETTINGS } from '../../executors/services.js';
-import type { Machines } from '../../state-machines/machines.js';
 import { ClockTrust } from '../clock/clock-trust.js';
 import { hostTime } from '../clock/host-time.js';
 import { createCloud } from '../cloud/cloud.js';
@@ -29,21 +27,9 @@ import { createTaskManager } from '../task-manager/manager.js';
 import type { TaskManager } from '../task-manager/types.js';
 import { cloudOptionsOf, commandKeyOf } from './cloud-options.js';
 import { createContextPublisher } from './context-publisher.js';
-import type { DaemonOptions } from './options.js';
+import type { Ground } from './ground.js';
 import { createPolicyParts, type PolicyParts } from './policy.js';
-import type { Robot } from './robot.js';
 import { createSpeaker } from './speaker.js';
-import type { Storage } from './storage.js';
-
-/** What the work is done with. */
-export interface Ground {
-  options: DaemonOptions;
-  ids: Ids;
-  bootId: string;
-  robot: Robot;
-  storage: Storage;
-  machines: Machines;
-}
 
 export interface Work {
   clockTrust: ClockTrust;
