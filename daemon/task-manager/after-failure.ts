@@ -32,6 +32,7 @@ export function compensationOf(
     params: own !== null && own.method === method ? own.params : {},
     task: { priority: request.priority, traceId: request.traceId },
     source: request.source,
+    origin: request.origin,
     legacy: false,
     correlationId: request.correlationId,
   };
