@@ -3,13 +3,26 @@ import { describe, expect, it } from 'vitest';
 import type { CommandResponse } from '../../config/contracts/wire/command.js';
 import { contextOf, type InHome, inHome } from './support/in-home.js';
 
-/** Lets a person at the robot agree where policy asks for it, and waits for the end. */
-async function done(place: InHome, method: string, params: object = {}) {
-  const task = await place.home.task(method, params as Record<string, unknown>);
+const PERSON = { source: 'LOCAL', name: 'test' } as const;
+
+async function done(place: InHome, method: string, params: Record<string, unknown> = {}) {
+  return place.witness.end(await place.home.task(method, params));
+}
+
+/** The approval that the newest reset waits for. */
+function waiting({ home }: InHome) {
+  const [approval] = home.daemon.runtime.policy.approvals({ pendingOnly: true });
+  if (approval === undefined) throw new Error('nothing waits for an approval');
+  return approval;
+}
+
+/** Asked for by the cloud, approved by a person at the robot. */
+async function reset(place: InHome) {
+  const task = await place.home.task('resetMap');
+  place.home.daemon.runtime.policy.decide(waiting(place).id, 'approve', PERSON);
   return place.witness.end(task);
 }
 
-const reset = (place: InHome) => done(place, 'resetMap');
 const bringBack = (place: InHome) => done(place, 'copyMap', { from: 'previous' });
 
 async function card(place: InHome, id: string) {
@@ -76,6 +89,45 @@ describe('resetMap', () => {
     });
   });
 
+  it('asked for over MQTT waits for a person; approved it is done, and undone the map is back and driven by', async () => {
+    await inHome({}, async (place) => {
+      const { home, witness } = place;
+      const { policy, tasks } = home.daemon.runtime;
+      const before = await contextOf(home);
+      const task = await home.task('resetMap');
+      await home.run(2_000);
+      expect(tasks.getTask(task)).toMatchObject({ state: 'PENDING' });
+      expect((await contextOf(home)).map).toEqual(before.map);
+      const { id } = waiting(place);
+
+      policy.decide(id, 'approve', PERSON);
+      const gone = await witness.end(task);
+      expect(gone).toMatchObject({ event: 'COMPLETED', evidence: { map_id: null } });
+      expect((await contextOf(home)).map.available).toBe(false);
+      expect(policy.approvals({})).toMatchObject([{ id, status: 'executed' }]);
+
+      policy.decide(id, 'undo', PERSON);
+      await home.until(() => policy.approvals({})[0]?.status === 'undone', 20_000, 'it is undone');
+      const back = home.daemon.runtime.amr.state();
+      expect(back).toMatchObject({ mapId: gone.evidence?.previous_map_id, localized: true });
+      expect((await contextOf(home)).map).toEqual(before.map);
+      const answer = await goTo(place, '거실');
+      const arrived = await witness.end(answer.task_id ?? '');
+      expect(arrived).toMatchObject({ event: 'COMPLETED', evidence: { area_id: '2' } });
+      expect(arrived.truth.room).toBe('2');
+    });
+  });
+
+  it('denied, leaves the map where it is', async () => {
+    await inHome({}, async (place) => {
+      const { home, witness } = place;
+      const task = await home.task('resetMap');
+      home.daemon.runtime.policy.decide(waiting(place).id, 'deny', PERSON);
+      expect(await witness.end(task)).toMatchObject({ event: 'FAILED', reason_code: 'APPROVAL_DENIED' });
+      expect((await contextOf(home)).map.available).toBe(true);
+    });
+  });
+
   it('is refused while the robot drives, and the map stays', async () => {
     await inHome({}, async (place) => {
       const { home, witness } = place;
@@ -92,6 +144,7 @@ describe('resetMap', () => {
       const { home, witness } = place;
       for (const ticks of [0, 1, 2, 3, 6]) {
         await home.task('resetMap');
+        home.daemon.runtime.policy.decide(waiting(place).id, 'approve', PERSON);
         for (let i = 0; i < ticks; i++) await home.session.step();
         home.killDaemon();
         await home.startDaemon();
