@@ -79,6 +79,25 @@ export const REQUEST_WORDS = [
     'method: found {name}; a person has to approve it first ({why}), and {how} cannot wait; send it as a managed task with executionMode QUEUED',
     '{name}: 먼저 사람이 승인해야 해요 ({why}). 이렇게 보낸 것은 기다릴 수 없으니 executionMode QUEUED로 보내 주세요',
   ],
+  ['approval {id} is being undone already, by {task}', '이미 되돌리는 중이에요 ({task})'],
+  ['approval {id} is {status}: it can no longer be decided', '{id}: 이미 정해진 일이에요 ({status})'],
+  [
+    'approval {id} is {status}: only what was carried out can be undone',
+    '{id}: 실제로 한 일만 되돌릴 수 있어요 ({status})',
+  ],
+  [
+    'source: found {source}; approving, denying and undoing belong to a person in the home',
+    '{source}: 승인과 거절, 되돌리기는 집에 있는 사람만 할 수 있어요',
+  ],
+  ['there is no approval {id}', '{id}: 그런 승인 요청이 없어요'],
+  [
+    '{n} approvals are waiting; decide on some first',
+    '승인을 기다리는 일이 {n}개예요. 먼저 몇 가지를 정해 주세요',
+  ],
+  [
+    '{field}: found {value}; only a person at the robot may make this less strict than {now}',
+    '{field}: {value}. {now}보다 느슨하게 하는 것은 로봇 앞의 사람만 할 수 있어요',
+  ],
   ['{name} cannot start now: {why!}', '{name}: 지금은 시작할 수 없어요. {why!}'],
   ['{name} cannot begin: {why!}', '{name}: 시작할 수 없어요. {why!}'],
   ['no further task is taken now: {why!}', '지금은 작업을 더 받을 수 없어요. {why!}'],
