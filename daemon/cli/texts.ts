@@ -171,6 +171,11 @@ export const texts = {
     ko: '작업 흐름 {id}을(를) 고쳤어요. 이제 revision {revision}이에요',
     en: 'workflow {id} amended; it stands at revision {revision} now',
   },
+  stepsDone: { ko: '{total}단계 가운데 {done}단계 끝남', en: '{done} of {total} steps done' },
+  runsNow: { ko: '지금: {steps}', en: 'now: {steps}' },
+  waitsNow: { ko: '기다림: {steps}', en: 'waiting: {steps}' },
+  waitsUntil: { ko: '{condition}이(가) 될 때까지. 지금은 {why}', en: 'until {condition}; now {why}' },
+  takingBack: { ko: '되돌리는 중', en: 'taking back' },
   otherWorkflow: {
     ko: '{file}: 다른 작업 흐름({id})을 고치는 파일이에요',
     en: '{file} amends another workflow ({id})',

@@ -93,6 +93,8 @@ export const WORKFLOW_WORDS = [
   ],
   ['{field}: {output}: {method} gives no such output', '{field}: {output}: {method}에는 그런 결과가 없어요'],
   ['{field}: there is no such step', '{field}: 그런 단계가 없어요'],
+  ['stale: {what}', '{what} 값이 오래됐어요'],
+  ['unknown: {what}', '{what} 값을 몰라요'],
   ['{ms} ms after the end of {id}', '{id} 단계가 끝나고 {ms} ms 뒤'],
 ];
 

@@ -5,6 +5,7 @@ import { type Followed, type Following, follow } from '../client/event-follower.
 import { clockTime, facts, reason } from '../format.js';
 import { EXIT } from '../io.js';
 import type { Language } from '../language.js';
+import { progressOfEvent } from '../progress.js';
 import { createTerminal, type Terminal } from '../simulation/terminal.js';
 
 export interface Target {
@@ -114,8 +115,11 @@ function show(message: Followed, target: Target, terminal: Terminal, language: L
 export function eventLine(payload: Payload, language: Language): string {
   const seen = payload.observed_at_ms;
   const at = typeof seen === 'number' ? seen : Date.parse(String(payload.occurred_at ?? ''));
+  const when = Number.isFinite(at) ? clockTime(at) : '';
+  const far = payload.event === 'PROGRESS' ? progressOfEvent(language, payload.progress) : null;
+  if (far !== null) return `${when}  ${far}`;
   const parts = [
-    Number.isFinite(at) ? clockTime(at) : '',
+    when,
     payload.event ?? payload.type,
     payload.step_id ?? '',
     payload.method ?? '',

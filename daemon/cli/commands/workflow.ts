@@ -5,6 +5,7 @@ import type { Cli } from '../cli.js';
 import { clockTime, duration, facts, reason } from '../format.js';
 import { CliError, EXIT } from '../io.js';
 import { document } from '../options.js';
+import { progressLine, waitingText } from '../progress.js';
 import { keyHeader, type ListOptions, listQuery } from './task.js';
 import { submitAndWait, type Target } from './wait.js';
 
@@ -56,12 +57,15 @@ export async function listWorkflows(cli: Cli, options: ListOptions): Promise<num
 
 export async function showWorkflow(cli: Cli, id: string): Promise<number> {
   const workflow = await cli.client.get<WorkflowView>(`/api/workflows/${encodeURIComponent(id)}`);
-  cli.result(workflow, () => `${headline(cli, workflow)}\n${stepTable(cli, workflow)}`);
+  cli.result(workflow, () =>
+    [headline(cli, workflow), progressLine(cli.language, workflow), stepTable(cli, workflow)].join('\n'),
+  );
   return EXIT.ok;
 }
 
 function headline({ language }: Cli, w: WorkflowView): string {
-  return [w.workflow_id, w.state, w.goal ?? '', reason(language, w.reason_code, w.message)]
+  const revision = w.revision === 1 ? '' : `revision ${w.revision}`;
+  return [w.workflow_id, w.state, revision, w.goal ?? '', reason(language, w.reason_code, w.message)]
     .filter((part) => part !== '')
     .join('  ');
 }
@@ -73,7 +77,7 @@ function stepTable(cli: Cli, { steps }: WorkflowView): string {
     steps.map((s) => [
       s.step_id,
       s.method,
-      s.waiting_for === null ? s.state : `${s.state} (${s.waiting_for})`,
+      s.waiting_for === null ? s.state : `${s.state} (${waitingText(cli.language, s)})`,
       clockTime(s.started_at_ms),
       duration(s.started_at_ms, s.ended_at_ms),
       s.reason_code === null ? facts(s.evidence) : reason(cli.language, s.reason_code, s.message),

@@ -13,8 +13,9 @@ import { amendWorkflow } from './amend.js';
 import { type CompileDeps, compileWorkflow } from './compile.js';
 import { isTakenBack, type Move, nextMove } from './decide.js';
 import { planOf } from './lookup.js';
+import { WorkflowProgress } from './progress.js';
 import { cloudOutputs, endEvidence, workflowSubject } from './records.js';
-import { awaitingAmendment } from './replan.js';
+import { isHeld } from './replan.js';
 import { Steps, TIMER_KIND } from './steps.js';
 import type { Ending, StepPlan, Workflow, WorkflowRequest } from './types.js';
 import { WorkflowTable } from './workflow-table.js';
@@ -32,6 +33,7 @@ export class WorkflowEngine implements OwnerHooks {
   readonly table: WorkflowTable;
   readonly #d: EngineDeps;
   readonly #steps: Steps;
+  readonly #progress: WorkflowProgress;
   /** Workflows whose moves are being made further up the stack; that loop sees what changes meanwhile. */
   readonly #advancing = new Set<string>();
   /** Tasks that were withdrawn because the condition of their step no longer held. */
@@ -42,6 +44,7 @@ export class WorkflowEngine implements OwnerHooks {
     this.#d = deps;
     this.table = new WorkflowTable(deps.store, deps.log, deps.limits.keepEndedWorkflows);
     this.#steps = new Steps({ ...deps, table: this.table, onConditionAwaited: () => this.#keepLooking() });
+    this.#progress = new WorkflowProgress({ ...deps, table: this.table });
     deps.core.setOwner(this);
   }
 
@@ -139,6 +142,11 @@ export class WorkflowEngine implements OwnerHooks {
   }
 
   stop(): void {
+    this.#progress.stop();
+    this.#lookNoMore();
+  }
+
+  #lookNoMore(): void {
     this.#stopLooking?.();
     this.#stopLooking = null;
   }
@@ -147,7 +155,7 @@ export class WorkflowEngine implements OwnerHooks {
   look(): void {
     const waiting = this.table.live().flatMap((workflow) => this.#awaiting(workflow));
     if (waiting.length === 0) {
-      this.stop();
+      this.#lookNoMore();
       return;
     }
     const context = this.#steps.context();
@@ -183,6 +191,7 @@ export class WorkflowEngine implements OwnerHooks {
     const found = this.#stepOf(row);
     if (found === null || row.request.role !== 'step') return;
     this.#steps.started(found.workflow, found.plan);
+    this.#progress.changed(found.workflow.row.workflowId);
     this.#advance(found.workflow.row.workflowId);
   }
 
@@ -190,6 +199,7 @@ export class WorkflowEngine implements OwnerHooks {
     const found = this.#stepOf(row);
     if (found === null || row.request.role !== 'step') return;
     this.#steps.wait(found.workflow, found.plan, { hold: 'queue' }, why);
+    this.#progress.changed(found.workflow.row.workflowId);
   }
 
   ended(row: TaskRow): void {
@@ -202,6 +212,7 @@ export class WorkflowEngine implements OwnerHooks {
     else if (this.#skipping.delete(row.taskId)) {
       this.#steps.skip(workflow, plan, row.outcome.message ?? 'its condition is false');
     } else this.#steps.taskFailed(workflow, plan, row);
+    this.#progress.changed(workflow.row.workflowId);
     this.#advance(workflow.row.workflowId);
   }
 
@@ -233,6 +244,7 @@ export class WorkflowEngine implements OwnerHooks {
         const move = workflow === null ? null : nextMove(workflow);
         if (workflow === null || move === null) return;
         this.#make(workflow, move);
+        this.#progress.changed(workflowId);
       }
     } finally {
       this.#advancing.delete(workflowId);
@@ -367,11 +379,6 @@ export class WorkflowEngine implements OwnerHooks {
   #now(): number {
     return Math.round(this.#d.clock.now());
   }
-}
-
-/** Paused, or with a failed step that waits for an amendment: what runs goes on, and nothing starts. */
-function isHeld(workflow: Workflow): boolean {
-  return workflow.row.state === 'PAUSED' || awaitingAmendment(workflow).length > 0;
 }
 
 /** Who takes back what an amendment displaced. */

@@ -28,3 +28,8 @@ export function replansLeft({ document, amended }: WorkflowRequest): number {
 export function awaitingAmendment({ steps }: Pick<Workflow, 'steps'>): StepStatus[] {
   return [...steps.values()].filter((step) => step.hold === 'amendment');
 }
+
+/** Paused, or with a failed step that waits for an amendment: what runs goes on, and nothing starts. */
+export function isHeld(workflow: Workflow): boolean {
+  return workflow.row.state === 'PAUSED' || awaitingAmendment(workflow).length > 0;
+}
