@@ -41,13 +41,18 @@ export interface EventDetail {
   skipped?: boolean;
 }
 
-/** A run of a schedule ended as its task or its workflow did; called inside the running `write`. */
-export type RunEnded = (
-  runId: string,
-  event: 'COMPLETED' | 'FAILED' | 'CANCELLED',
-  reason: TaskReason | null,
-  message: string | null,
-) => void;
+/** What schedules want to know; called inside the running `write`. */
+export interface RunWatch {
+  /** A run of a schedule ended as its task or its workflow did. */
+  ended(
+    runId: string,
+    event: 'COMPLETED' | 'FAILED' | 'CANCELLED',
+    reason: TaskReason | null,
+    message: string | null,
+  ): void;
+  /** Something ended that may have been in the way of a run. */
+  somethingEnded(): void;
+}
 
 type Stamp =
   | { event_id: string; store_epoch: string; device_id: string; boot_id: string; seq: number }
@@ -58,7 +63,7 @@ export class TaskEvents {
   readonly #outbox: OutboxWriter;
   readonly #clock: Clock;
   readonly #listeners = new Set<(event: TaskEvent) => void>();
-  #runEnded: RunEnded | null = null;
+  #runs: RunWatch | null = null;
 
   constructor(store: Store, outbox: OutboxWriter, clock: Clock) {
     this.#store = store;
@@ -73,8 +78,8 @@ export class TaskEvents {
     };
   }
 
-  watchRuns(ended: RunEnded): void {
-    this.#runEnded = ended;
+  watchRuns(watch: RunWatch): void {
+    this.#runs = watch;
   }
 
   /** Appends to the ordered lane. `repeat`: counts events of one name within an attempt, from 1. */
@@ -83,9 +88,7 @@ export class TaskEvents {
     this.#outbox.appendOrdered(TOPIC, key, (stamp) =>
       this.#tell(this.#build(name, subject, detail, stamp, key)),
     );
-    const { run } = subject;
-    if (run == null || (name !== 'COMPLETED' && name !== 'FAILED' && name !== 'CANCELLED')) return;
-    if (isWhole(subject)) this.#runEnded?.(run.runId, name, detail.reason ?? null, detail.message ?? null);
+    if (name === 'COMPLETED' || name === 'FAILED' || name === 'CANCELLED') this.#ended(name, subject, detail);
   }
 
   /** Telemetry: a newer one replaces an unsent older one of the same subject. */
@@ -95,6 +98,13 @@ export class TaskEvents {
       const key = keyOf('PROGRESS', subject, stamp.telemetry_seq);
       return this.#tell(this.#build('PROGRESS', subject, { stage, progress: data }, stamp, key));
     });
+  }
+
+  #ended(name: 'COMPLETED' | 'FAILED' | 'CANCELLED', subject: EventSubject, detail: EventDetail): void {
+    if (subject.run != null && isWhole(subject)) {
+      this.#runs?.ended(subject.run.runId, name, detail.reason ?? null, detail.message ?? null);
+    }
+    this.#runs?.somethingEnded();
   }
 
   #build(

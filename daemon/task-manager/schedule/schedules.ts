@@ -3,7 +3,6 @@ import type { Clock } from '../../../config/contracts/clock.js';
 import { Refusal } from '../../../config/contracts/errors.js';
 import { StoreError } from '../../store/store-error.js';
 import type { Canceller } from '../canceller.js';
-import { tolerateStore } from '../defects.js';
 import { type AcceptDeps, accept } from './accept.js';
 import { defectRefusal } from './admission.js';
 import { nextOccurrence } from './occurrence.js';
@@ -22,6 +21,8 @@ const MAX_SCHEDULES = 10_000;
 const LOOK_MS = 30_000;
 /** How often a blocked run is tried again, ms; the end of a task is also an occasion. */
 const RETRY_MS = 5_000;
+/** When much ends at once, blocked runs are not tried at each of them, ms. */
+const RETRY_AGAIN_MS = 200;
 /** What one turn of the event loop settles at most, so that nothing else has to wait long. */
 const SCHEDULES_PER_TURN = 50;
 const OCCURRENCES_PER_TURN = 500;
@@ -38,18 +39,20 @@ export class Schedules implements ScheduleBook {
   /** When blocked runs are tried next, `mono` ms, and behind which schedule. */
   #nextRetry = 0;
   #retryAfter = 0;
+  #lastRetry = Number.NEGATIVE_INFINITY;
+  /** Whether there was a blocked run at the last look. */
+  #blocked = false;
 
   constructor(deps: SchedulesDeps) {
     this.#d = { ...deps, table: new ScheduleTable(deps.store) };
     deps.store.participate({ failed: () => this.#lookWithin(STORE_RETRY_MS) });
-    deps.events.watchRuns((runId, event, reason, message) => {
-      const run = this.#d.table.getRun(runId);
-      if (run === null) return;
-      this.#d.table.updateRun(run, { state: event, reason, message, at: this.#now() });
-    });
-    deps.events.onEvent(({ event }) => {
-      // What ended may have been in the way.
-      if (event === 'COMPLETED' || event === 'FAILED' || event === 'CANCELLED') this.#retrySoon();
+    deps.events.watchRuns({
+      ended: (runId, event, reason, message) => {
+        const run = this.#d.table.getRun(runId);
+        if (run === null) return;
+        this.#d.table.updateRun(run, { state: event, reason, message, at: this.#now() });
+      },
+      somethingEnded: () => this.#retrySoon(),
     });
   }
 
@@ -160,6 +163,7 @@ export class Schedules implements ScheduleBook {
   #retryBlocked(): void {
     const { clock, table } = this.#d;
     if (clock.mono() < this.#nextRetry) return;
+    this.#lastRetry = clock.mono();
     this.#nextRetry = clock.mono() + RETRY_MS;
     const blocked = table.blocked(this.#retryAfter, SCHEDULES_PER_TURN);
     // Round and round, so that the first ones do not keep the others from being tried.
@@ -192,19 +196,17 @@ export class Schedules implements ScheduleBook {
   }
 
   #retrySoon(): void {
-    if (!this.#running) return;
-    tolerateStore(() => {
-      if (!this.#d.table.anyBlocked()) return;
-      this.#nextRetry = 0;
-      this.#lookWithin(0);
-    });
+    if (!this.#running || !this.#blocked) return;
+    this.#nextRetry = Math.min(this.#nextRetry, this.#lastRetry + RETRY_AGAIN_MS);
+    this.#lookWithin(this.#nextRetry - this.#d.clock.mono());
   }
 
   #arm(): void {
     if (!this.#running) return;
     const next = this.#d.table.nextDue();
     if (next !== null) this.#lookWithin(Math.min(LOOK_MS, next - this.#now()));
-    if (this.#d.table.anyBlocked()) this.#lookWithin(this.#nextRetry - this.#d.clock.mono());
+    this.#blocked = this.#d.table.anyBlocked();
+    if (this.#blocked) this.#lookWithin(this.#nextRetry - this.#d.clock.mono());
   }
 
   #lookWithin(ms: number): void {

@@ -167,7 +167,7 @@ describe('a run that finds its queue occupied', () => {
     expect(world.tasks.schedules.get('s-1')?.blocked).toMatchObject({ reason: 'TASK_MANAGER_BUSY' });
     expect(world.tasks.listTasks()).toHaveLength(1);
     await complete(world, 'move');
-    await world.pass(0);
+    await world.pass(200);
     expect(world.begun()).toEqual([at8]);
     expect(world.tasks.schedules.get('s-1')).toMatchObject({ blocked: null, nextAt: START_MS + 32 * HOUR });
   });
@@ -208,7 +208,7 @@ describe('a run that finds its queue occupied', () => {
     await world.pass(10_000);
     expect(world.reports()).toHaveLength(1);
     await complete(world, 'move');
-    await world.pass(0);
+    await world.pass(200);
     const begun = world.events().find((e) => e.event === 'STARTED' && e.schedule_id === 's-1');
     expect(begun?.run_id).toBe(runId);
   });
