@@ -131,12 +131,12 @@ it('a pause in every kind of wait outlives a restart, and everything goes on aft
     { step_id: 'a', method: 'note' },
     { step_id: 'delay', method: 'set', after_step: { step_id: 'a', delay_ms: 30_000 } },
     { step_id: 'condition', method: 'set', wait_until: { condition: 'context.go == 1', timeout_ms: 60_000 } },
-    { step_id: 'backoff', method: 'purify', retry: { max: 1, backoff_ms: 30_000 } },
+    { step_id: 'backoff', method: 'say', retry: { max: 1, backoff_ms: 30_000 } },
     { step_id: 'queue', method: 'move' },
     { step_id: 'amendment', method: 'guard', failure_policy: 'REPLAN' },
   ]);
   await complete(world, 'note');
-  world.run('purify').fail('CAPABILITY_UNAVAILABLE');
+  world.run('say').fail('CAPABILITY_UNAVAILABLE');
   await world.quiet();
   world.run('guard').fail('CAPABILITY_UNAVAILABLE');
   await world.quiet();
@@ -156,6 +156,7 @@ it('a pause in every kind of wait outlives a restart, and everything goes on aft
     'CLOUD',
   );
   paused.setContext({ go: 1 });
+  await complete(paused, 'say');
   await paused.store.committed();
   const after = await paused.powerCut();
   after.setContext({ go: 1 });
