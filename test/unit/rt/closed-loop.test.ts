@@ -110,7 +110,8 @@ class Home {
     await this.run(1500);
     await ended;
     this.devices.close();
-    rmSync(this.stateDir, { recursive: true, force: true });
+    // The pose may just be being written down.
+    rmSync(this.stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   }
 
   async #tick(): Promise<void> {

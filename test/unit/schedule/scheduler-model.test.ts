@@ -100,6 +100,10 @@ class Play {
     if (step.do === 'pause' || step.do === 'resume' || step.do === 'remove') this.#control(step);
     // Long enough to notice a clock that was set.
     await this.world.pass(31_000);
+    this.#timePassed();
+  }
+
+  #timePassed(): void {
     for (const one of this.expected) if (one.active) one.to = Math.max(one.to, this.world.clock.now());
   }
 
@@ -113,7 +117,9 @@ class Play {
       const last = Math.max(0, ...this.expected.filter((one) => one.active).map((one) => one.to));
       if (settled && now >= last) break;
       // A clock that was put back: what had come and was not settled comes again.
-      if (settled) await this.world.pass(last - now);
+      if (!settled) continue;
+      await this.world.pass(last - now);
+      this.#timePassed();
     }
     for (const { id, active } of this.expected) if (active) this.world.tasks.schedules.pause(id, 'SYSTEM');
     await this.world.quiet();
