@@ -109,7 +109,7 @@ class Play {
 
   /** Nothing is in the way any more, and every grace runs out. */
   async end(): Promise<void> {
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 1000; i++) {
       await this.take({ do: 'free' });
       const now = this.world.clock.now();
       const open = this.world.tasks.schedules.list(100);
