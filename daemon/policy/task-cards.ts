@@ -31,8 +31,8 @@ const LOOKS: Readonly<Record<string, Look>> = {
   resetMap: {
     icon: 'map',
     tone: 'coral',
-    title: { ko: '집 지도를 지울까요?', en: 'Erase the map of the home?' },
-    cta: { ko: '지우기', en: 'Erase' },
+    title: { ko: '집 지도를 그만 쓸까요?', en: 'Stop using the map of the home?' },
+    cta: { ko: '그만 쓰기', en: 'Stop using it' },
   },
   startLiveView: {
     icon: 'camera',

@@ -1,24 +1,31 @@
 /** Whether one more task can be taken. */
-import { Refusal } from '../../config/contracts/errors.js';
+
+import type { Clock } from '../../config/contracts/clock.js';
+import { isRefusal, Refusal } from '../../config/contracts/errors.js';
 import type { Source } from '../../config/contracts/wire/events.js';
-import type { MethodSpec } from '../../executors/method.js';
 import type { OutboxWriter } from '../store/outbox-types.js';
+import type { Admitted } from './admission.js';
 import { contender } from './candidates.js';
 import type { TaskManagerLimits } from './deps.js';
 import type { Scheduler } from './scheduler.js';
 import { PEOPLE } from './stop-sources.js';
 import type { TaskRequest } from './task.js';
+import { CURED_BY_A_STOP } from './task-starts.js';
 import type { TaskTable } from './task-table.js';
 
 interface Room {
+  clock: Pick<Clock, 'now'>;
   outbox: Pick<OutboxWriter, 'hasRoom'>;
   limits: TaskManagerLimits;
   table: TaskTable;
   scheduler: Scheduler;
 }
 
-/** Throws `Refusal`: TASK_MANAGER_BUSY when something is full, RESOURCE_BUSY when IMMEDIATE cannot start now. */
-export function checkRoom(request: TaskRequest, spec: MethodSpec, room: Room): void {
+/**
+ * Throws `Refusal`: TASK_MANAGER_BUSY when something is full. What is IMMEDIATE and cannot start now is refused too:
+ * RESOURCE_BUSY, or for what its method's precondition says.
+ */
+export function checkRoom(request: TaskRequest, { spec, params }: Admitted, room: Room): void {
   const { executionMode, source } = request;
   if (!room.outbox.hasRoom()) throw busy('the outbox is full');
   checkOwnRoom(source, room);
@@ -27,6 +34,14 @@ export function checkRoom(request: TaskRequest, spec: MethodSpec, room: Room): v
   const plan = room.scheduler.plan(contender('new', request, spec));
   if (plan.do === 'wait') {
     throw new Refusal('RESOURCE_BUSY', `${spec.name} cannot start now: ${plan.why}`, 'executionMode');
+  }
+  try {
+    spec.precondition?.({ params, nowMs: Math.round(room.clock.now()) });
+  } catch (error) {
+    // Those in its way stop first, and that may be what it takes.
+    const cured = plan.do === 'preempt' && isRefusal(error) && CURED_BY_A_STOP.includes(error.reason);
+    if (isRefusal(error) && !cured) throw error;
+    // A defect is found and told when it starts.
   }
 }
 

@@ -114,6 +114,8 @@ export class Scheduler {
   remove(taskId: string): boolean {
     const item = this.#waiting.get(taskId);
     if (item === undefined) return false;
+    // What was kept for it is free for those behind it.
+    if (item.claims.length > 0 && this.#blocked.has(item)) this.#leasesFreed = true;
     this.#takeOut(item);
     this.#considerFirst(item.queueKey);
     return true;

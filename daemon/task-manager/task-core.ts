@@ -131,7 +131,7 @@ export class TaskCore {
       return this.#d.store.write(() => {
         const admitted = this.admit(submit.method, submit.params);
         const request = judged(this.#d.gate, requestOf(submit, admitted), admitted.spec);
-        checkRoom(request, admitted.spec, { ...this.#d, table: this.table, scheduler: this.scheduler });
+        checkRoom(request, admitted, { ...this.#d, table: this.table, scheduler: this.scheduler });
         this.#d.store.onUndo(() => this.#stopUnstored(submit));
         const row = this.create(request);
         this.enqueue(row, admitted);

@@ -1,6 +1,6 @@
 /** How a task starts: whether it may, what is written, and the run that begins once that is durable. */
 import { isRefusal } from '../../config/contracts/errors.js';
-import type { TaskReason } from '../../config/contracts/reason-codes.js';
+import type { ReasonCode } from '../../config/contracts/reason-codes.js';
 import type { MethodSpec } from '../../executors/method.js';
 import type { Admitted } from './admission.js';
 import type { Candidate, Candidates } from './candidates.js';
@@ -20,7 +20,7 @@ import type { TaskTable } from './task-table.js';
 import type { Waiting } from './waiting-room.js';
 
 /** What refuses a task now and may be gone once those in its way have stopped. */
-const CURED_BY_A_STOP: readonly TaskReason[] = ['STATE_CONDITION_FAILED', 'RESOURCE_BUSY'];
+export const CURED_BY_A_STOP: readonly ReasonCode[] = ['STATE_CONDITION_FAILED', 'RESOURCE_BUSY'];
 
 export interface TaskStartsDeps extends Pick<TaskManagerDeps, 'store' | 'clock'> {
   gate: TaskGate;

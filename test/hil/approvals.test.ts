@@ -27,7 +27,7 @@ describe('a high risk that the cloud asks for', () => {
 
       const { policy, tasks } = home.daemon.runtime;
       expect(policy.approvals({ language: 'en' })).toMatchObject([
-        { id, status: 'pending', title: 'Erase the map of the home?', undo_label: 'Undo' },
+        { id, status: 'pending', title: 'Stop using the map of the home?', undo_label: 'Undo' },
       ]);
       policy.decide(id, 'approve', PERSON);
       expect(await witness.end(answer.task_id ?? '')).toMatchObject({ event: 'COMPLETED' });

@@ -313,6 +313,22 @@ export const REFUSALS: readonly RefusalRow[] = [
     says: 'position',
   },
   {
+    code: 'STATE_CONDITION_FAILED',
+    what: 'what must start at once and cannot: no journey is held',
+    mqtt: { kind: 'task', method: 'resumeMove', params: {}, task: { executionMode: 'IMMEDIATE' } },
+    http: { path: TASKS, body: { method: 'resumeMove', params: {}, task: { executionMode: 'IMMEDIATE' } } },
+    cli: NO_OPTION,
+    says: 'no journey is held',
+  },
+  {
+    code: 'APPROVAL_REQUIRED',
+    what: 'a high risk that cannot wait for a person',
+    mqtt: { kind: 'task', method: 'resetMap', params: {}, task: { executionMode: 'IMMEDIATE' } },
+    http: { path: TASKS, body: { method: 'resetMap', params: {}, task: { executionMode: 'IMMEDIATE' } } },
+    cli: NO_OPTION,
+    says: 'resetMap',
+  },
+  {
     code: 'RESOURCE_BUSY',
     what: 'at once, and somebody else has it',
     scene: 'a cleaning runs',
@@ -367,9 +383,7 @@ export const REFUSALS: readonly RefusalRow[] = [
 /** Codes that end tasks and refuse nothing, or whose part is not built: why they have no row. */
 export const NOT_HERE: Readonly<Partial<Record<ReasonCode, string>>> = {
   TIMEOUT: 'ends tasks',
-  STATE_CONDITION_FAILED: 'ends tasks: what must hold is looked at when they start',
   PREEMPTED: 'ends tasks',
-  APPROVAL_REQUIRED: 'approvals: test/unit/policy',
   APPROVAL_DENIED: 'ends tasks',
   PRIVACY_BLOCKED: 'settings: test/unit/policy',
   OBSTRUCTED: 'ends tasks',

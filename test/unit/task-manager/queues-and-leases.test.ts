@@ -75,6 +75,47 @@ describe('a queue', () => {
     expect(world.runs.length).toBe(3);
   });
 
+  it('refuses IMMEDIATE what its method would refuse to start now, for that reason', async () => {
+    const world = openTaskWorld({ blocked: new Set(['move']), blockedFor: 'LOW_BATTERY' });
+    expect(() => world.submit('move', { executionMode: 'IMMEDIATE' })).toThrow(
+      expect.objectContaining({ reason: 'LOW_BATTERY', message: 'move cannot start' }),
+    );
+    expect(() => world.submit('move', {}, { legacy: true })).toThrow('move cannot start');
+    await world.quiet();
+    expect(world.events()).toEqual([]);
+    // Whoever can wait is taken, and told when its turn comes.
+    world.submit('move');
+    await world.quiet();
+    expect(world.story()).toEqual(['FAILED move LOW_BATTERY']);
+  });
+
+  it('lets go of what was kept for a task that is cancelled before it started', async () => {
+    const world = openTaskWorld();
+    world.submit('move', { priority: 10 });
+    await world.quiet();
+    const lead = world.submit('lead', { priority: 60, preemptPolicy: 'PREEMPT_LOWER' });
+    const say = world.submit('say', { priority: 10 });
+    await world.quiet();
+    expect(world.tasks.getTask(say.taskId)?.state).toBe('PENDING');
+    world.tasks.cancelTask(lead.taskId, 'CLOUD');
+    await world.quiet();
+    expect(world.tasks.getTask(say.taskId)?.state).toBe('STARTED');
+  });
+
+  it('takes IMMEDIATE what only waits for the stop of something that gives way to it', async () => {
+    const blocked = new Set<string>();
+    const world = openTaskWorld({ blocked });
+    world.submit('purify');
+    await world.quiet();
+    blocked.add('move');
+    world.submit('move', { executionMode: 'IMMEDIATE' });
+    await world.quiet();
+    blocked.delete('move');
+    world.run('purify').proveStop();
+    await world.quiet();
+    expect(world.story()).toEqual(['STARTED purify', 'CANCELLED purify PREEMPTED', 'STARTED move']);
+  });
+
   it('refuses IMMEDIATE what cannot start now, and names who is in the way', async () => {
     const world = openTaskWorld();
     const first = world.submit('move', { executionMode: 'IMMEDIATE' });
