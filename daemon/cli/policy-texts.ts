@@ -10,6 +10,15 @@ export const policyTexts = {
   cmdAuditList: { ko: '감사 기록 보기', en: 'list the newest rows' },
   cmdAuditVerify: { ko: '감사 기록이 온전한지 확인', en: 'check that no row was changed, removed or moved' },
   noApprovals: { ko: '승인할 일이 없어요.', en: 'nothing to approve' },
+  acceptedWaits: {
+    ko: '작업 {id}: 먼저 사람이 승인해야 해요. deviceagent approvals approve {approval} (또는 deny)',
+    en: 'task {id} accepted; a person has to approve it first: deviceagent approvals approve {approval} (or deny)',
+  },
+  waitsForApproval: { ko: '승인 {approval}을 기다려요', en: 'waits for approval {approval}' },
+  quietForm: {
+    ko: 'quiet_hours: 22:00-07:00처럼 쓰거나 off라고 쓰세요',
+    en: 'quiet_hours: write it like 22:00-07:00, or off',
+  },
   approvalNow: { ko: '{id}: {status} ({title})', en: '{id}: {status} ({title})' },
   noSetting: {
     ko: '{key}: 그런 설정이 없어요. 있는 것: {known}',

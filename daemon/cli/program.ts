@@ -23,7 +23,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      outputError: (text, write) => write(`${wrongUsage(text)}; ${t('seeHelp')}\n`),
+      outputError: (text, write) =>
+        write(`${wrongUsage(text)}; ${t('seeHelp', { command: meant(program, argv) })}\n`),
       getOutHelpWidth: () => io.stdout.columns || 100,
       getErrHelpWidth: () => io.stderr.columns || 100,
     })
@@ -47,7 +48,21 @@ function wrongUsage(text: string): string {
   return `deviceagent: ${text
     .replace(/^error: /, '')
     .trim()
+    .replace(/\.$/, '')
     .replaceAll('\n', ' ')}`;
+}
+
+/** The command that the words name, as far as they name one: that is the help to look at. */
+function meant(program: Command, argv: readonly string[]): string {
+  let command = program;
+  const path = [program.name()];
+  for (const word of argv) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+    path.push(word);
+  }
+  return path.join(' ');
 }
 
 function report(error: unknown, argv: readonly string[], io: Io): number {

@@ -12,7 +12,7 @@ type LetterRequest = RouteRequest<{ id: number }, unknown, unknown>;
 async function change(request: LetterRequest, act: 'requeue' | 'drop') {
   const { runtime } = request.services;
   const { id } = request.params;
-  if (!runtime.outbox[act](id)) throw refused('NOT_FOUND', 'there is no dead letter with this id', 'id');
+  if (!runtime.outbox[act](id)) throw refused('NOT_FOUND', `there is no dead letter ${id}`, 'id');
   await runtime.committed();
   return { status: 200, body: { id } };
 }

@@ -80,7 +80,7 @@ export const scheduleRoutes: readonly Route[] = [
     responses: { 200: { description: 'The schedule', schema: scheduleDetailView } },
     handle: ({ params, services }) => {
       const schedule = services.runtime.tasks.schedules.get(params.id);
-      if (schedule === null) throw refused('NOT_FOUND', 'there is no schedule with this id', 'id');
+      if (schedule === null) throw refused('NOT_FOUND', `there is no schedule ${params.id}`, 'id');
       return { status: 200, body: viewScheduleInFull(schedule) };
     },
   }),

@@ -72,7 +72,7 @@ export const taskRoutes: readonly Route[] = [
     responses: { 200: { description: 'The task', schema: taskView } },
     handle: ({ params, services }) => {
       const task = services.runtime.tasks.getTask(params.id);
-      if (task === null) throw refused('NOT_FOUND', 'there is no task with this id', 'id');
+      if (task === null) throw refused('NOT_FOUND', `there is no task ${params.id}`, 'id');
       return { status: 200, body: viewTask(task) };
     },
   }),

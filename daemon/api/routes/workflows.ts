@@ -50,7 +50,7 @@ export const workflowRoutes: readonly Route[] = [
     responses: { 200: { description: 'The workflow', schema: workflowView } },
     handle: ({ params, services }) => {
       const workflow = services.runtime.tasks.getWorkflow(params.id);
-      if (workflow === null) throw refused('NOT_FOUND', 'there is no workflow with this id', 'id');
+      if (workflow === null) throw refused('NOT_FOUND', `there is no workflow ${params.id}`, 'id');
       return { status: 200, body: viewWorkflow(workflow) };
     },
   }),

@@ -51,7 +51,7 @@ export async function settings(
       : await cli.client.call<SettingsValues>({
           method: 'PUT',
           path,
-          body: { [key]: settingOf(key, value) },
+          body: { [key]: settingOf(cli, key, value) },
         });
   const entries = Object.entries(now).filter(([name]) => key === undefined || name === key);
   cli.result(Object.fromEntries(entries), () =>
@@ -94,12 +94,14 @@ export async function auditVerify(cli: Cli): Promise<number> {
 }
 
 /** `on`, `off` and `22:00-07:00` as people write them; anything else is a text. */
-function settingOf(key: string, text: string): unknown {
+function settingOf(cli: Cli, key: string, text: string): unknown {
   if (key === 'quiet_hours' && text === 'off') return null;
   if (text === 'on' || text === 'true') return true;
   if (text === 'off' || text === 'false') return false;
+  if (key !== 'quiet_hours') return text;
   const hours = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text);
-  return hours === null ? text : { from: hours[1], to: hours[2] };
+  if (hours === null) throw new CliError(cli.t('quietForm'), EXIT.usage);
+  return { from: hours[1], to: hours[2] };
 }
 
 function said(value: unknown): string {

@@ -34,16 +34,23 @@ export async function submitTask(
   const submit = () => cli.client.post<CommandResponse>('/api/tasks', body, keyHeader(options.key));
   if (options.wait === true) return submitAndWait(cli, async () => target(cli, await submit()));
   const accepted = await submit();
-  cli.result(accepted, () =>
-    accepted.duplicate ? cli.t('duplicate') : cli.t('acceptedTask', { id: accepted.task_id ?? '?' }),
-  );
+  cli.result(accepted, () => (accepted.duplicate ? cli.t('duplicate') : acceptedText(cli, accepted)));
   return EXIT.ok;
 }
 
 function target(cli: Cli, accepted: CommandResponse): Target {
   const id = accepted.task_id ?? '';
-  if (!cli.json) cli.note(cli.t('acceptedTask', { id }));
+  if (!cli.json) cli.note(acceptedText(cli, accepted));
   return { kind: 'task', id };
+}
+
+/** Whoever has to be asked first is named at once: otherwise the task would only seem to wait. */
+function acceptedText(cli: Cli, { task_id, result }: CommandResponse): string {
+  const id = task_id ?? '?';
+  const approval: unknown = Object.entries(result ?? {}).find(([key]) => key === 'approval_id')?.[1];
+  return typeof approval === 'string'
+    ? cli.t('acceptedWaits', { id, approval })
+    : cli.t('acceptedTask', { id });
 }
 
 export function keyHeader(key: string | undefined): Record<string, string> {
@@ -76,7 +83,9 @@ export async function listTasks(cli: Cli, options: ListOptions): Promise<number>
             task.source,
             clockTime(task.started_at_ms),
             duration(task.started_at_ms, task.ended_at_ms),
-            reason(cli.language, task.reason_code, task.message),
+            task.state === 'PENDING' && task.approval_id !== null
+              ? cli.t('waitsForApproval', { approval: task.approval_id })
+              : reason(cli.language, task.reason_code, task.message),
           ]),
         ),
   );

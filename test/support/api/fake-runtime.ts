@@ -82,6 +82,8 @@ export class FakeRuntime implements Runtime {
   scheduleRecords: ScheduleRecord[] = [];
   /** Commands that the intake saw, and how it answers one of a method (default: accepted). */
   readonly handled: { raw: unknown; principal: Principal }[] = [];
+  /** `result` of the answer to an accepted method. */
+  accept = new Map<string, object>();
   refuse = new Map<string, { reason: ReasonCode; message: string }>();
   /** Set while nothing can be stored. */
   notStored: StoreError | null = null;
@@ -229,6 +231,7 @@ export class FakeRuntime implements Runtime {
       const refusal = this.refuse.get(name ?? '');
       if (refusal !== undefined) return this.#answer(raw, refusal.reason, refusal.message);
       const accepted = this.#answer(raw, null, null);
+      accepted.result = this.accept.get(name ?? '') ?? null;
       if (command.kind === 'task') {
         const taskId = `t-${this.#taskNumber++}`;
         this.taskRecords.unshift(task({ taskId, method: name ?? command.capability ?? '?' }));

@@ -109,6 +109,25 @@ describe('task', () => {
     });
   }
 
+  it('wrong usage points to the help of the command that was meant', async () => {
+    expect((await run(['task', 'show'])).err).toBe(
+      "deviceagent: missing required argument 'id'; how to use it: deviceagent task show --help\n",
+    );
+  });
+
+  it('a submission that waits for a person says so, and how to approve it', async () => {
+    served.runtime.accept.set('resetMap', { approval_id: 'ap-1' });
+    const { out } = await da(['task', 'submit', 'resetMap']);
+    expect(out).toContain('a person has to approve it first: deviceagent approvals approve ap-1');
+  });
+
+  it('quiet hours that cannot be read are answered with how to write them', async () => {
+    expect(await da(['settings', 'quiet_hours', '22-7'])).toMatchObject({
+      code: 2,
+      err: 'deviceagent: quiet_hours: write it like 22:00-07:00, or off\n',
+    });
+  });
+
   it('list is a table for people and JSON for scripts', async () => {
     const { out } = await da(['task', 'list']);
     expect(cells(out).map((row) => row.slice(0, 4))).toEqual([
@@ -132,7 +151,7 @@ describe('task', () => {
     expect(parse(out)).toMatchObject({ state: 'COMPLETED', evidence: { idle: true } });
     expect(await da(['task', 'show', 'none'])).toMatchObject({
       code: 1,
-      err: 'deviceagent: refused, NOT_FOUND: there is no task with this id\n',
+      err: 'deviceagent: refused, NOT_FOUND: there is no task none\n',
     });
   });
 
