@@ -3,7 +3,7 @@ import type { TaskView, WorkflowView } from '../../views.js';
 import type { Cli } from '../cli.js';
 import { type Followed, type Following, follow } from '../client/event-follower.js';
 import { clockTime, facts, reason } from '../format.js';
-import { EXIT } from '../io.js';
+import { CliError, EXIT } from '../io.js';
 import type { Language } from '../language.js';
 import { progressOfEvent } from '../progress.js';
 import { createTerminal, type Terminal } from '../simulation/terminal.js';
@@ -48,23 +48,29 @@ async function untilEnd(
   target: Target,
   terminal: Terminal,
 ): Promise<Ended | null> {
-  const already = await stateOf(cli, target);
-  if (TERMINAL_STATES.includes(already.state)) return printed(cli, already);
+  const already = await stateIfThere(cli, target);
+  if (already !== null && TERMINAL_STATES.includes(already.state)) return printed(cli, already);
   for await (const message of stream) {
     if (message.type === 'lost') terminal.print(cli.t('reconnecting'));
     const mayHaveEnded = message.type === 'back' || message.type === 'gap' || isEndOf(message, target);
     if (mayHaveEnded) {
-      const now = await stateOf(cli, target);
+      const now = await stateIfThere(cli, target);
       terminal.live('');
-      if (TERMINAL_STATES.includes(now.state)) return printed(cli, now);
+      if (now !== null && TERMINAL_STATES.includes(now.state)) return printed(cli, now);
     }
     show(message, target, terminal, cli.language);
   }
   return null;
 }
 
-function stateOf(cli: Cli, { kind, id }: Target): Promise<Ended> {
-  return cli.client.get<Ended>(`/api/${kind}s/${encodeURIComponent(id)}`);
+/** Null while no daemon answers: the stream says when it is back, and it is asked again then. */
+async function stateIfThere(cli: Cli, { kind, id }: Target): Promise<Ended | null> {
+  try {
+    return await cli.client.get<Ended>(`/api/${kind}s/${encodeURIComponent(id)}`);
+  } catch (error) {
+    if (error instanceof CliError && error.exitCode === EXIT.noDaemon) return null;
+    throw error;
+  }
 }
 
 function printed(cli: Cli, ended: Ended): Ended {

@@ -60,6 +60,8 @@ describe.each(BROKER_KINDS)('a burst of commands over $name', (kind) => {
     device.onStop = () => {
       judgedBefore = device.intake.counters().intake_accepted_total ?? 0;
     };
+    // A disk so slow that what is sent meanwhile lies there together.
+    device.store.faults.commitDelayMs = 100;
     for (let n = 0; n < 200; n++) void observer.command(command(n));
     await observer.command(STOP);
     await until(() => expect(device.stops).toHaveLength(1));
