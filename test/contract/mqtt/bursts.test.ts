@@ -55,20 +55,13 @@ describe.each(BROKER_KINDS)('a burst of commands over $name', (kind) => {
     expect((device.store.counters().commits ?? 0) - commits).toBeLessThan(BURST / 2);
   });
 
-  it('an emergency stop among them acts when it arrives, not when its turn comes', async () => {
-    let judgedBefore = -1;
-    device.onStop = () => {
-      judgedBefore = device.intake.counters().intake_accepted_total ?? 0;
-    };
-    // A disk so slow that what is sent meanwhile lies there together.
-    device.store.faults.commitDelayMs = 100;
+  // That it acts before those that lie in front of it is held in test/unit/cloud/command-inbox.test.ts: here a broker may hand it on last.
+  it('an emergency stop among them acts once, and is answered once', async () => {
     for (let n = 0; n < 200; n++) void observer.command(command(n));
     await observer.command(STOP);
     await until(() => expect(device.stops).toHaveLength(1));
     await until(() => expect(responses().has('stop')).toBe(true));
     expect(device.stops).toHaveLength(1);
-    // Those in front of it in the same packets were still waiting.
-    expect(judgedBefore).toBeLessThan(200);
   });
 
   it('an emergency stop that cannot be stored stops once, and is answered once it can be', async (context) => {
