@@ -160,10 +160,12 @@ export function missingParts(config: Config): string[] {
       'ros2: the ROS 2 back end is not part of this version; motion reports CAPABILITY_UNAVAILABLE',
     );
   } else if (config.base === null) {
-    missing.push('base: none configured; plug in an iRobot Create 2 and set base.port to drive');
+    missing.push('base: none configured; plug in an iRobot Create 2 or a Kobuki and set base.port to drive');
   }
   if (config.ros2 === null && config.lidar === null) {
-    missing.push('lidar: none configured; connect an LD19/LD06 and set lidar.port to localise and navigate');
+    missing.push(
+      'lidar: none configured; connect an LD19/LD06 or an RPLIDAR A1 and set lidar.port to localise and navigate',
+    );
   }
   if (config.map === null)
     missing.push('map: none configured; set map.file to a map.yaml with an areas.yaml beside it');

@@ -1,7 +1,7 @@
 /** The profiles that come with the program. */
 import { fileURLToPath } from 'node:url';
 
-export const PROFILES = ['sim', 'create2', 'ros2'] as const;
+export const PROFILES = ['sim', 'create2', 'kobuki', 'ros2'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 export function profilePath(name: Profile): string {

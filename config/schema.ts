@@ -35,8 +35,10 @@ const positive = (max: number) => z.number().positive().max(max);
 
 /** Buttons of a Create 2 from bit 0 of its buttons packet (Create 2 Open Interface, packet 18). */
 export const BASE_BUTTONS = ['clean', 'spot', 'dock', 'minute', 'hour', 'day', 'schedule', 'clock'] as const;
+/** Buttons and digital inputs of a Kobuki, as its driver numbers them; an input is pressed when it is pulled to ground. */
+export const KOBUKI_BUTTONS = ['b0', 'b1', 'b2', 'in0', 'in1', 'in2', 'in3'] as const;
 
-const baseSchema = z.strictObject({
+const create2Schema = z.strictObject({
   driver: z.literal('create2'),
   port: portSchema,
   /** Distance between the wheels' contact points, m. */
@@ -48,12 +50,49 @@ const baseSchema = z.strictObject({
   estop_buttons: z.array(z.enum(BASE_BUTTONS)).default(['clean']),
 });
 
+const kobukiSchema = z.strictObject({
+  driver: z.literal('kobuki'),
+  port: portSchema,
+  wheel_base: positive(2).default(0.23),
+  wheel_diameter: positive(1).default(0.07),
+  counts_per_rev: positive(1e6).default(2578.33),
+  max_wheel_speed: positive(3).default(0.5),
+  estop_buttons: z.array(z.enum(KOBUKI_BUTTONS)).default(['b0']),
+});
+
+const baseSchema = z.discriminatedUnion('driver', [create2Schema, kobukiSchema], {
+  error: ({ code }: { code?: string }) =>
+    code === 'invalid_union' ? 'allowed: driver create2 or kobuki' : undefined,
+});
+export type BaseConfig = z.infer<typeof baseSchema>;
+
+const angle = z.number().min(-Math.PI).max(Math.PI);
+const sector = z.strictObject({ from: angle, to: angle });
+const TURN = 2 * Math.PI;
+/** Of a turn, what may be masked: a robot that sees less than three quarters drives blind. */
+const MOST_MASKED = TURN / 4;
+
 const lidarSchema = z.strictObject({
-  driver: z.literal('ld19'),
+  driver: z.enum(['ld19', 'rplidar_a1']),
   port: portSchema,
   /** Angle of the device's zero in base_link, rad. */
-  yaw: z.number().min(-Math.PI).max(Math.PI).default(0),
+  yaw: angle.default(0),
+  /** Place of its head in base_link, m. */
+  x: z.number().min(-1).max(1).default(0),
+  y: z.number().min(-1).max(1).default(0),
+  /** Mounted with its head down. */
+  inverted: z.boolean().default(false),
+  /** Sectors that hold nothing but the robot's own posts, rad, counter-clockwise from `from` to `to`, seen from its head. */
+  masks: z
+    .array(sector)
+    .max(16)
+    .default([])
+    .refine(
+      (masks) => masks.reduce((sum, { from, to }) => sum + ((to - from + TURN) % TURN), 0) <= MOST_MASKED,
+      'allowed: at most a quarter of a turn (1.57 rad) altogether',
+    ),
 });
+export type LidarConfig = z.infer<typeof lidarSchema>;
 
 const airSensorSchema = z.strictObject({
   driver: z.literal('zphs01b'),

@@ -21,6 +21,11 @@ export interface PortConnection {
   hold?(on: boolean): void;
   /** Delivers what has arrived at a held port. */
   fetch?(): void;
+  /**
+   * Sets the DTR line, to which some devices wire their motor. A port without such a line leaves it out; failures are
+   * silent, because a pseudo-terminal has none either.
+   */
+  setDtr?(on: boolean): void;
   /** Throws away what has arrived and was not yet delivered: stale bytes of a port nobody was reading. */
   discardInput(): Promise<void>;
   close(): Promise<void>;

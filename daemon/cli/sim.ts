@@ -7,6 +7,7 @@ import { loadConfig } from '../../config/load.js';
 import { profilePath } from '../../config/profiles.js';
 import { loadMapBundle } from '../../drivers/amr/map/bundle.js';
 import { controlSocketPath } from '../../simulator/control/socket-path.js';
+import { BASE_CHIPS, LIDAR_CHIPS } from '../../simulator/devices/index.js';
 import { type SessionOptions, SimSession } from '../../simulator/session/session.js';
 import { socketPath } from '../api/socket-path.js';
 import { isAnswered } from '../api/state-dir.js';
@@ -40,6 +41,8 @@ export function registerSim(program: Command, t: Translate): Command {
     .option('--transport <pty|memory>', t('simTransport'), 'pty')
     .option('--rt <process|inline>', t('simRt'))
     .option('--base-watchdog <on|off>', t('simWatchdog'), 'off')
+    .option(`--base <${BASE_CHIPS.join('|')}>`, t('simBase'), 'create2')
+    .option(`--lidar <${LIDAR_CHIPS.join('|')}>`, t('simLidar'), 'ld19')
     .action(async (raw: Record<string, unknown>) => {
       process.exitCode = await simulate(parseSimOptions(raw), t);
       process.exit();

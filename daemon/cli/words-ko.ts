@@ -8,12 +8,12 @@ export const PROFILE_WORDS: Pairs = [
     'ros2: 이 버전에는 ROS 2 연결이 없어요. 이동은 CAPABILITY_UNAVAILABLE로 끝나요',
   ],
   [
-    'base: none configured; plug in an iRobot Create 2 and set base.port to drive',
-    'base: 설정하지 않았어요. 움직이려면 iRobot Create 2를 꽂고 base.port를 정하세요',
+    'base: none configured; plug in an iRobot Create 2 or a Kobuki and set base.port to drive',
+    'base: 설정하지 않았어요. 움직이려면 iRobot Create 2나 Kobuki를 꽂고 base.port를 정하세요',
   ],
   [
-    'lidar: none configured; connect an LD19/LD06 and set lidar.port to localise and navigate',
-    'lidar: 설정하지 않았어요. 위치를 알고 길을 찾으려면 LD19/LD06을 꽂고 lidar.port를 정하세요',
+    'lidar: none configured; connect an LD19/LD06 or an RPLIDAR A1 and set lidar.port to localise and navigate',
+    'lidar: 설정하지 않았어요. 위치를 알고 길을 찾으려면 LD19/LD06이나 RPLIDAR A1을 꽂고 lidar.port를 정하세요',
   ],
   [
     'map: none configured; set map.file to a map.yaml with an areas.yaml beside it',

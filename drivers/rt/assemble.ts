@@ -8,11 +8,10 @@ import { loadMapBundle } from '../amr/map/bundle.js';
 import { DEFAULT_NAVIGATOR, type NavigatorConfig } from '../amr/navigator/config.js';
 import { OnboardNavigator } from '../amr/navigator/navigator.js';
 import type { Planner } from '../amr/types.js';
-import { Create2Base } from '../serial/create2/create2-base.js';
 import type { DriverLog } from '../serial/driver-base.js';
-import { Ld19Lidar } from '../serial/ld19/ld19-lidar.js';
 import type { RtEnd } from './channel.js';
 import { estopMask, type RtConfig } from './config.js';
+import { createBase, createLidar } from './create-drivers.js';
 import { RtHost } from './host.js';
 import type { MotionBody } from './motion-loop.js';
 import { PoseFile } from './pose-file.js';
@@ -48,13 +47,13 @@ export function assembleRt(parts: RtParts): RtHost {
   return new RtHost({
     clock,
     channel,
-    base: createBase(parts, log),
-    lidar: createLidar(parts, log),
+    base: createBase(config.base, { ...parts, log }),
+    lidar: config.lidar === null ? null : createLidar(config.lidar, { ...parts, log }),
     navigator: new OnboardNavigator({ planner, random: parts.random, config: navigatorConfig(config) }),
     bootId: new Ids(() => clock.now(), parts.random).make('rt'),
     pid: parts.pid,
     body: bodyOf(config),
-    estopButtons: estopMask(config.base.estop_buttons),
+    estopButtons: estopMask(config.base),
     estop: safety.content.estop,
     saveEstop: (estop) =>
       updateSafetyFile(config.stateDir, parts.machineClock, (content) => ({ ...content, estop })),
@@ -63,29 +62,6 @@ export function assembleRt(parts: RtParts): RtHost {
     holdPorts: config.heartbeat === 'line',
     onChannelLost: parts.onChannelLost,
   });
-}
-
-function createBase({ config, clock, random, openPort }: RtParts, log: DriverLog): Create2Base {
-  const { base } = config;
-  return new Create2Base({
-    open: openPort('base', base.port),
-    clock,
-    random,
-    name: 'base',
-    log,
-    geometry: {
-      wheelDiameter: base.wheel_diameter,
-      countsPerRev: base.counts_per_rev,
-      maxWheelSpeed: base.max_wheel_speed,
-    },
-  });
-}
-
-function createLidar({ config, clock, random, openPort }: RtParts, log: DriverLog): Ld19Lidar | null {
-  const { lidar } = config;
-  if (lidar === null) return null;
-  const open = openPort('lidar', lidar.port);
-  return new Ld19Lidar({ open, clock, random, name: 'lidar', log, mountYaw: lidar.yaw });
 }
 
 function bodyOf({ base, motion }: RtConfig): MotionBody {

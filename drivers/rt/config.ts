@@ -1,6 +1,6 @@
 /** What a motion process is told when it starts: the part of the profile that concerns it, and where it may write. */
 import { z } from 'zod';
-import { BASE_BUTTONS, type Config, configSchema } from '../../config/schema.js';
+import { BASE_BUTTONS, type Config, configSchema, KOBUKI_BUTTONS } from '../../config/schema.js';
 
 export const rtConfigSchema = z.strictObject({
   /** Absolute path of the state directory. */
@@ -25,7 +25,8 @@ export function rtConfigOf(
   return rtConfigSchema.parse({ ...own, base, lidar, motion });
 }
 
-/** The buttons that press the e-stop as the base reports them: one bit each, in the order of `BASE_BUTTONS`. */
-export function estopMask(buttons: RtConfig['base']['estop_buttons']): number {
-  return buttons.reduce((mask, name) => mask | (1 << BASE_BUTTONS.indexOf(name)), 0);
+/** The buttons that press the e-stop as the base reports them: one bit each, in the order of its names. */
+export function estopMask({ driver, estop_buttons }: RtConfig['base']): number {
+  const names: readonly string[] = driver === 'kobuki' ? KOBUKI_BUTTONS : BASE_BUTTONS;
+  return estop_buttons.reduce((mask: number, name) => mask | (1 << names.indexOf(name)), 0);
 }

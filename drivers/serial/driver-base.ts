@@ -155,6 +155,11 @@ export abstract class SerialDriverBase implements HeldDriver {
     return accepted;
   }
 
+  /** Sets the DTR line, where the port has one. */
+  protected setDtr(on: boolean): void {
+    if (this.#state.at === 'open') this.#state.connection.setDtr?.(on);
+  }
+
   /** A valid frame came in. */
   protected heard(): void {
     this.#lastHeard = this.clock.mono();

@@ -63,7 +63,37 @@ export interface HeldDriver extends SerialDriver {
   fetch(): void;
 }
 
+/** What a base is and can do: data, so that nobody else has to ask which chip it is. */
+export interface BaseAbout {
+  chip: 'create2' | 'kobuki';
+  /** After this long without a command its firmware stops the wheels, ms; null where none is documented. */
+  firmwareWatchdogMs: number | null;
+  /** Its receivers see the beams of its station. */
+  infraredDock: boolean;
+  /** `disable` takes the power of driving away in the base itself, not only in its driver. */
+  cutsDrive: boolean;
+  /** As the base reports them; null while unknown, or where it does not. */
+  hardwareVersion: string | null;
+  firmwareVersion: string | null;
+}
+
+/** What only some bases report, as of the last frame; null where this one does not, or nothing was heard yet. */
+export interface BaseDetails {
+  /** Magnitude, mA. */
+  motorCurrentLeftMa: number | null;
+  motorCurrentRightMa: number | null;
+  /** Of a gyro: heading, rad, counter-clockwise, from an arbitrary start and wrapping around; rad/s. */
+  gyroHeading: number | null;
+  gyroRate: number | null;
+  /** °C, of the battery. */
+  temperature: number | null;
+  /** Strength of the floor's reflection, in the base's own units, from left to right. */
+  cliffSignals: readonly number[] | null;
+}
+
 export interface BaseDriver extends HeldDriver {
+  about(): BaseAbout;
+  details(): BaseDetails;
   onFrame(listener: (frame: BaseFrame) => void): void;
   /** Wheel speeds, m/s; clamped to what the base can do. The bytes are handed to the port before it returns. */
   driveWheels(left: number, right: number): boolean;
@@ -74,7 +104,18 @@ export interface BaseDriver extends HeldDriver {
   enable(): void;
 }
 
+export interface LidarAbout {
+  chip: 'ld19' | 'rplidar_a1';
+  /** As the device reports them; null while unknown, or where it does not. */
+  model: string | null;
+  hardwareVersion: string | null;
+  firmwareVersion: string | null;
+  /** Of its own self-test; null where it has none. */
+  health: 'good' | 'warning' | 'error' | null;
+}
+
 export interface LidarDriver extends HeldDriver {
+  about(): LidarAbout;
   /** One call for each full turn; `Scan.at` is when its last byte arrived. */
   onScan(listener: (scan: Scan) => void): void;
 }

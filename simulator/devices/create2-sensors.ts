@@ -138,7 +138,9 @@ function light(world: World, bearing: number): number {
 /** mA: a little when turning, a lot when held fast. */
 function motorCurrent(world: World, side: 'left' | 'right'): number {
   const { body } = world;
-  if (body.wheelsBlocked && Math.abs(body.command[side]) > 0.01) return 1900 * Math.sign(body.command[side]);
+  if (body.wheelStates[side].motor === 'dead') return 0;
+  if (body.isBlocked(side) && Math.abs(body.command[side]) > 0.01)
+    return 1900 * Math.sign(body.command[side]);
   const speed = body.wheels[side];
   return speed === 0 ? 0 : Math.sign(speed) * (90 + 300 * Math.abs(speed)) * (body.touching ? 2.5 : 1);
 }

@@ -7,6 +7,7 @@
 import type { DeviceEnd } from '../types.js';
 import { ROBOT } from '../world/layout.js';
 import type { World } from '../world/world.js';
+import { type BaseDevice, WATCHDOG_STOPS } from './base-device.js';
 import { encodePacket, encodeStream, packetBytes } from './create2-packets.js';
 import { Create2Parser, OPCODES } from './create2-parser.js';
 import { SeekDock } from './create2-seek-dock.js';
@@ -45,9 +46,6 @@ const BUTTONS = {
 } as const;
 export type Button = keyof typeof BUTTONS;
 
-/** On the world's trace when the base's own watchdog acts. */
-export const WATCHDOG_STOPS = 'watchdog stops the wheels';
-
 export interface Create2Options {
   /**
    * Stops the wheels when no byte came for so long while they turn, ms. A real Create 2 has no such watchdog:
@@ -58,7 +56,7 @@ export interface Create2Options {
   dockEndsSafeMode?: boolean;
 }
 
-export class Create2Device extends LineDevice {
+export class Create2Device extends LineDevice implements BaseDevice {
   readonly name = 'base';
   /** Stream frames left out because the one before was still on the line. */
   skippedFrames = 0;
@@ -129,6 +127,10 @@ export class Create2Device extends LineDevice {
   /** Holds a button down for `ms`. */
   press(button: Button, ms: number): void {
     this.#buttonUntilMs.set(BUTTONS[button], this.#world.timeMs + ms);
+  }
+
+  pressStop(ms: number): void {
+    this.press('clean', ms);
   }
 
   /** Only the cable is pulled: the base keeps its mode, and goes on driving as it was told. */

@@ -191,10 +191,10 @@ function bodyCommands(world: World, devices: Devices): Record<string, Command> {
       },
     },
     estop: {
-      usage: 'estop   (presses the stop button, which is wired to the CLEAN button, for a second)',
+      usage: 'estop   (presses the stop button of the base, CLEAN or B0, for a second)',
       run: (words) => {
         none(words, 'estop');
-        devices.base.press('clean', BUTTON_MS);
+        devices.base.pressStop(BUTTON_MS);
         return told(world, 'estop', 'the stop button on the robot was pressed');
       },
     },

@@ -19,7 +19,7 @@ export interface DriveCommand {
 }
 
 /** Commands with wheel speeds: how many of their values are speeds. */
-const SPEEDS: Readonly<Record<string, number>> = { drive: 1, drive_direct: 2, drive_pwm: 2 };
+const SPEEDS: Readonly<Record<string, number>> = { drive: 1, drive_direct: 2, drive_pwm: 2, base_control: 1 };
 const MOVES: readonly string[] = ['seek_dock'];
 /** `watchdog` is not a command: the base stopped because it heard none. */
 const STOPS: readonly string[] = ['start', 'stop', 'power', 'reset', 'watchdog'];

@@ -15,8 +15,14 @@ import { createSimCloud } from '../cloud/cloud.js';
 import type { SimCloud } from '../cloud/types.js';
 import { SimControl } from '../control/server.js';
 import { controlSocketPath } from '../control/socket-path.js';
-import { WATCHDOG_STOPS } from '../devices/create2.js';
-import { createDevices, type Devices } from '../devices/index.js';
+import { WATCHDOG_STOPS } from '../devices/base-device.js';
+import {
+  type BaseChip,
+  createDevicesOf,
+  type Devices,
+  type LidarChip,
+  wheelBaseOf,
+} from '../devices/index.js';
 import { createFaults, type Faults } from '../faults/faults.js';
 import { LocalBarrier, type LocalParticipant } from '../lockstep/local.js';
 import { LockstepServer } from '../lockstep/server.js';
@@ -24,6 +30,7 @@ import { memoryPorts } from '../ports/memory.js';
 import { ptyPorts } from '../ports/pty.js';
 import type { DeviceEnd, DeviceName } from '../types.js';
 import { createWorld, createWorldFromMap, type World, worldToMap } from '../world/index.js';
+import type { LidarMounting } from '../world/lidar.js';
 import { DriveRecord } from './drive-record.js';
 import { Pace, type Speed, TICK_MS } from './pace.js';
 
@@ -43,6 +50,11 @@ export interface SessionOptions {
   cloud: boolean;
   /** A base firmware that stops by itself when it hears nothing; real Create 2 have none. */
   baseWatchdog: boolean;
+  /** Which base and which lidar the robot has; default: the reference robot's. */
+  base?: BaseChip;
+  lidar?: LidarChip;
+  /** How its lidar is mounted; default: in the middle, upright, facing ahead. */
+  lidarMounting?: LidarMounting;
   deviceId: string;
   /** Real time. */
   wall: Clock;
@@ -79,16 +91,20 @@ export class SimSession {
     this.#options = options;
     const { stateDir, wall } = options;
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    const { base = 'create2', lidar = 'ld19' } = options;
+    const how = { seed: options.seed, wheelBase: wheelBaseOf(base) };
     this.world =
       options.mapFile === null
-        ? createWorld(options.worldFile ?? undefined, { seed: options.seed })
-        : createWorldFromMap(options.mapFile, { seed: options.seed });
+        ? createWorld(options.worldFile ?? undefined, how)
+        : createWorldFromMap(options.mapFile, how);
+    this.world.lidar.mounting = options.lidarMounting ?? null;
     this.#writeMap();
 
     const memory = options.transport === 'memory' ? memoryPorts() : null;
     this.memoryPorts = memory?.open ?? null;
     this.#ends = memory?.ends ?? ptyPorts(stateDir).ends;
-    this.devices = createDevices(this.world, { ports: this.#ends, baseWatchdog: options.baseWatchdog });
+    const { baseWatchdog } = options;
+    this.devices = createDevicesOf(this.world, { base, lidar }, { ports: this.#ends, baseWatchdog });
 
     this.#drives = new DriveRecord(() => wall.wall());
     this.devices.base.line.override({

@@ -65,7 +65,8 @@ export function receiveInfrared(layout: Layout, body: Body, things: readonly Rou
   };
 }
 
-function hidden(
+/** Whether something stands between a beam's origin and where it is received. */
+export function hidden(
   layout: Layout,
   from: { x: number; y: number },
   dx: number,

@@ -40,6 +40,19 @@ export interface Side<T> {
   right: T;
 }
 
+/** What can be wrong with one wheel. */
+export interface WheelState {
+  /** It cannot turn: a carpet fringe, a child's hand. */
+  blocked: boolean;
+  /** Share of its turning that does not move the robot, 0…1. */
+  slip: number;
+  motor: 'ok' | 'dead' | 'reversed';
+  encoder: 'ok' | 'dead' | 'reversed';
+}
+
+const SOUND: Readonly<WheelState> = { blocked: false, slip: 0, motor: 'ok', encoder: 'ok' };
+const OTHER = { left: 'right', right: 'left' } as const;
+
 /** Bearings of the cliff sensors from forward, rad, counter-clockwise, on a circle of `CLIFF_REACH` metres. */
 const CLIFF_SENSORS = { left: 1.05, frontLeft: 0.26, frontRight: -0.26, right: -1.05 } as const;
 export type CliffSensor = keyof typeof CLIFF_SENSORS;
@@ -68,8 +81,11 @@ export class Body {
   touching = false;
   /** Held up by somebody: both wheels hang, and no sensor sees a floor. */
   lifted = false;
-  /** The wheels cannot turn: a carpet fringe, a child's hand. */
+  /** Neither wheel can turn. */
   wheelsBlocked = false;
+  readonly wheelStates: Side<WheelState> = { left: { ...SOUND }, right: { ...SOUND } };
+  /** Wires that were plugged in on the other side. */
+  readonly swapped = { motors: false, encoders: false };
   /** False while the battery is empty. */
   powered = true;
   /** Touching the dock in the right place does not press the bumper. */
@@ -89,13 +105,14 @@ export class Body {
   };
   #timeMs = 0;
 
-  constructor(layout: Layout, random: Random) {
+  /** `wheelBase`: distance of the wheels by design, m. */
+  constructor(layout: Layout, random: Random, wheelBase: number = ROBOT.wheelBase) {
     this.#layout = layout;
     this.#random = random;
     this.pose = { ...layout.start };
     this.before = this.pose;
     this.#scale = { left: 1 + WHEEL_ERROR * random.gauss(), right: 1 + WHEEL_ERROR * random.gauss() };
-    this.#wheelBase = ROBOT.wheelBase * (1 + BASE_ERROR * random.gauss());
+    this.#wheelBase = wheelBase * (1 + BASE_ERROR * random.gauss());
   }
 
   /** Somebody presses a bumper switch, or holds paper under all cliff sensors, for `ms`. */
@@ -103,9 +120,18 @@ export class Body {
     this.#pressedUntil[what] = this.#timeMs + ms;
   }
 
+  /** Metres that the encoder wired to this side has counted. */
+  encoderTravel(side: keyof Side<number>): number {
+    return this.turned[this.swapped.encoders ? OTHER[side] : side];
+  }
+
+  isBlocked(side: keyof Side<number>): boolean {
+    return this.wheelsBlocked || this.wheelStates[side].blocked;
+  }
+
   /** Encoder counts of a wheel as the base reports them: 16 bits that wrap around. */
   encoder(side: keyof Side<number>): number {
-    const revolutions = this.turned[side] / (Math.PI * ROBOT.wheelDiameter);
+    const revolutions = this.encoderTravel(side) / (Math.PI * ROBOT.wheelDiameter);
     return Math.floor(revolutions * ROBOT.countsPerRev) & 0xffff;
   }
 
@@ -131,8 +157,8 @@ export class Body {
 
   /** Moves a wheel's speed towards its set-point, and its encoder with it. */
   #turn(side: keyof Side<number>, dt: number): void {
-    const target = this.powered ? this.command[side] : 0;
-    if (this.wheelsBlocked) {
+    const target = this.powered ? this.#driven(side) : 0;
+    if (this.isBlocked(side)) {
       this.wheels[side] = 0;
       return;
     }
@@ -141,7 +167,16 @@ export class Body {
     const change = (target - speed) * (1 - Math.exp(-dt / WHEEL_LAG));
     const next = speed + Math.max(-limit, Math.min(limit, change));
     this.wheels[side] = target === 0 && Math.abs(next) < 0.002 ? 0 : next;
-    this.turned[side] += this.wheels[side] * dt;
+    const { encoder } = this.wheelStates[side];
+    if (encoder !== 'dead') this.turned[side] += (encoder === 'reversed' ? -1 : 1) * this.wheels[side] * dt;
+  }
+
+  /** What the motor on this side is driven with, m/s. */
+  #driven(side: keyof Side<number>): number {
+    const { motor } = this.wheelStates[side];
+    if (motor === 'dead') return 0;
+    const command = this.command[this.swapped.motors ? OTHER[side] : side];
+    return motor === 'reversed' ? -command : command;
   }
 
   /** Speed over ground that a wheel's turning gives: none in the air, a little more or less on the floor. */
@@ -152,7 +187,7 @@ export class Body {
     const keep = Math.exp(-dt / SLIP_TIME);
     const slip = this.#slip[side] * keep + SLIP * Math.sqrt(1 - keep * keep) * this.#random.gauss();
     this.#slip[side] = slip;
-    return speed * (this.#scale[side] + slip);
+    return speed * (this.#scale[side] + slip) * (1 - this.wheelStates[side].slip);
   }
 
   /** The pose nearest to the wished one that touches nothing more than with the hull; sliding along walls. */
@@ -258,7 +293,7 @@ export class Body {
   }
 
   #watchCurrent(side: keyof Side<number>, dtMs: number): void {
-    const stalled = this.wheelsBlocked && this.powered && Math.abs(this.command[side]) > 0.01;
+    const stalled = this.isBlocked(side) && this.powered && Math.abs(this.#driven(side)) > 0.01;
     this.#stalledMs[side] = stalled ? this.#stalledMs[side] + dtMs : 0;
     this.overcurrent[side] = this.#stalledMs[side] >= OVERCURRENT_MS;
   }

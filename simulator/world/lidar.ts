@@ -1,5 +1,5 @@
 /** A scanning range finder on the middle of the robot: rays against walls, furniture, people and obstacles. */
-import type { Pose } from '../../config/contracts/geometry.js';
+import { compose, type Pose, wrapAngle } from '../../config/contracts/geometry.js';
 import type { RoundThing } from './body.js';
 import type { Layout } from './layout.js';
 import type { Random } from './random.js';
@@ -20,7 +20,18 @@ export interface Beam {
   intensity: number;
 }
 
+/** How it sits on the robot: off the middle (m), turned (rad), upside down; and posts it sees of the robot itself. */
+export interface LidarMounting {
+  x: number;
+  y: number;
+  yaw: number;
+  inverted: boolean;
+  /** Bearing from its head and width, rad, and range, m. */
+  posts: readonly { bearing: number; width: number; range: number }[];
+}
+
 export class LidarSensor {
+  mounting: LidarMounting | null = null;
   /** Width of a sector in front that something covers, rad; nothing comes back from there. */
   blockedSector = 0;
   readonly #layout: Layout;
@@ -33,12 +44,17 @@ export class LidarSensor {
   }
 
   /**
-   * One measurement at `bearing` (counter-clockwise from the robot's front). The returned object is reused by
-   * the next call.
+   * One measurement at `direction` (counter-clockwise from the device's front, as an upright one has it). The returned
+   * object is reused by the next call.
    */
-  measure(pose: Pose, bearing: number, things: readonly RoundThing[]): Beam {
+  measure(robot: Pose, direction: number, things: readonly RoundThing[]): Beam {
     const beam = this.#beam;
-    const truth = this.trueRange(pose, bearing, things);
+    const { mounting } = this;
+    const bearing =
+      mounting === null ? direction : wrapAngle(mounting.yaw + (mounting.inverted ? -direction : direction));
+    const pose = mounting === null ? robot : compose(robot, { x: mounting.x, y: mounting.y, theta: 0 });
+    const post = mounting?.posts.find((p) => Math.abs(wrapAngle(bearing - p.bearing)) <= p.width / 2);
+    const truth = post?.range ?? this.trueRange(pose, bearing, things);
     const lost = this.#random.next() < DROPOUT;
     const noise = this.#random.gauss() * (NOISE + NOISE_SHARE * truth);
     const range = truth + noise;

@@ -28,6 +28,8 @@ const TRACE_LIMIT = 200_000;
 export interface WorldOptions {
   /** Whole number; default 1. */
   seed?: number;
+  /** Distance of the robot's wheels, m; default: the reference robot's. */
+  wheelBase?: number;
 }
 
 export class World {
@@ -61,7 +63,7 @@ export class World {
   constructor(layout: Layout, options: WorldOptions = {}) {
     this.layout = layout;
     this.seed = options.seed ?? 1;
-    this.body = new Body(layout, this.random('body'));
+    this.body = new Body(layout, this.random('body'), options.wheelBase);
     this.lidar = new LidarSensor(layout, this.random('lidar'));
     this.fan = new Fan(layout.maxRpm);
     this.air = new HomeAir(layout);

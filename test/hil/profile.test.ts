@@ -1,6 +1,7 @@
 /** What a profile says of a part is what the robot does with it. */
 import { describe, expect, it } from 'vitest';
-import type { Config } from '../../config/schema.js';
+import type { BASE_BUTTONS, Config } from '../../config/schema.js';
+import { Create2Device } from '../../simulator/devices/create2.js';
 import { contextOf, inHome } from './support/in-home.js';
 
 const profileWith = (edit: (config: Config) => Partial<Config>) => ({
@@ -8,15 +9,19 @@ const profileWith = (edit: (config: Config) => Partial<Config>) => ({
 });
 
 describe('base.estop_buttons', () => {
-  const buttons = (...names: NonNullable<Config['base']>['estop_buttons']) =>
-    profileWith(({ base }) => ({ base: base && { ...base, estop_buttons: names } }));
+  const buttons = (...names: (typeof BASE_BUTTONS)[number][]) =>
+    profileWith(({ base }) => ({
+      base: base?.driver === 'create2' ? { ...base, estop_buttons: names } : base,
+    }));
 
   it('leaves the other buttons of the base alone', () =>
     inHome(buttons('spot'), async ({ home }) => {
       await home.inject('estop');
       await home.run(2000);
       expect((await contextOf(home)).main_state).not.toBe('emergency_stop');
-      home.session.devices.base.press('spot', 500);
+      const { base } = home.session.devices;
+      if (!(base instanceof Create2Device)) throw new Error('the home has another base');
+      base.press('spot', 500);
       await home.run(2000);
       expect((await contextOf(home)).main_state).toBe('emergency_stop');
     }));

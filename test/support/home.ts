@@ -11,16 +11,19 @@ import { type Log, SILENT_LOG } from '../../config/contracts/log.js';
 import { SimClock } from '../../config/contracts/sim-clock.js';
 import type { CommandResponse } from '../../config/contracts/wire/command.js';
 import { loadConfig } from '../../config/load.js';
-import { profilePath } from '../../config/profiles.js';
 import type { Config } from '../../config/schema.js';
 import { inMemory } from '../../daemon/cli/simulation/in-memory.js';
+import { simProfile } from '../../daemon/cli/simulation/sim-profile.js';
 import type { HostTime } from '../../daemon/clock/host-time.js';
 import { createDaemon, type Daemon } from '../../daemon/main.js';
 import { isWorkflowEnd } from '../../simulator/cloud/consumer.js';
 import type { PushedWorkflow, ReceivedEvent, SimCloud } from '../../simulator/cloud/types.js';
+import type { BaseChip, LidarChip } from '../../simulator/devices/index.js';
+import { wheels } from '../../simulator/devices/kobuki.js';
 import { TICK_MS } from '../../simulator/session/pace.js';
 import { SimSession } from '../../simulator/session/session.js';
 import type { WorldView } from '../../simulator/types.js';
+import type { LidarMounting } from '../../simulator/world/lidar.js';
 import { Lifeline } from './lifeline.js';
 import { NetworkClock, simulatedWall } from './network-clock.js';
 
@@ -29,6 +32,10 @@ export interface HomeOptions {
   /** A world file instead of the home that comes along. */
   worldFile?: string;
   baseWatchdog?: boolean;
+  /** Another base or lidar than the reference robot's. */
+  base?: BaseChip;
+  lidar?: LidarChip;
+  lidarMounting?: LidarMounting;
   log?: Log;
   /**
    * `simulated`: the network and the wall clock keep the pace of the simulation, so that a minute without network is
@@ -88,6 +95,9 @@ export class Home {
       mqttPort: null,
       cloud: true,
       baseWatchdog: options.baseWatchdog ?? false,
+      base: options.base ?? 'create2',
+      lidar: options.lidar ?? 'ld19',
+      ...(options.lidarMounting === undefined ? {} : { lidarMounting: options.lidarMounting }),
       deviceId: 'da-sim',
       wall:
         options.network === 'simulated'
@@ -185,11 +195,18 @@ export class Home {
     );
   }
 
-  /** What the base was told since `timeMs` of world time, in mm/s. */
+  /** What the base was told since `timeMs` of world time, in mm/s; a Kobuki is told a speed and a radius. */
   wheelCommands(sinceMs = 0): WheelCommand[] {
+    if (this.#options.base === 'kobuki') return this.#kobukiCommands(sinceMs);
     return this.session.devices.base.received
       .filter((r) => r.what === 'drive_direct' && r.timeMs >= sinceMs)
       .map((r) => ({ timeMs: r.timeMs, right: r.values[0] ?? Number.NaN, left: r.values[1] ?? Number.NaN }));
+  }
+
+  #kobukiCommands(sinceMs: number): WheelCommand[] {
+    return this.session.devices.base.received
+      .filter((r) => r.what === 'base_control' && r.timeMs >= sinceMs)
+      .map((r) => ({ timeMs: r.timeMs, ...wheels(r.values[0] ?? Number.NaN, r.values[1] ?? Number.NaN) }));
   }
 
   /** True while the wheels of the world turn, whatever anybody says. */
@@ -247,11 +264,16 @@ export class Home {
     return new NetworkClock(robot ?? this.session.clock);
   }
 
+  #profile(): string {
+    const { base = 'create2', lidar = 'ld19' } = this.#options;
+    return simProfile(this.stateDir, { base, lidar });
+  }
+
   #makeDaemon(): Daemon {
     const { rt, robot } = this.#joined;
     const lifeline = this.#lifeline;
     const seed = this.#options.seed ?? 1;
-    const loaded = inMemory(loadConfig(profilePath('sim'), {}, this.stateDir));
+    const loaded = inMemory(loadConfig(this.#profile(), {}, this.stateDir));
     const config = this.#options.editConfig?.(loaded.config) ?? loaded.config;
     const daemon = createDaemon({
       loaded: { ...loaded, config },

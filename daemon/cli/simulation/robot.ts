@@ -5,7 +5,6 @@ import { seededRandom } from '../../../config/contracts/ids.js';
 import { LOCKSTEP_ENV } from '../../../config/contracts/lockstep.js';
 import { SimClock } from '../../../config/contracts/sim-clock.js';
 import { loadConfig } from '../../../config/load.js';
-import { profilePath } from '../../../config/profiles.js';
 import type { SimSession } from '../../../simulator/session/session.js';
 import { createDaemon, type Daemon } from '../../main.js';
 import { createLog } from '../log.js';
@@ -14,6 +13,7 @@ import { version } from '../version.js';
 import { DaemonChild } from './daemon-child.js';
 import { inMemory } from './in-memory.js';
 import type { SimOptions } from './sim-options.js';
+import { simProfile } from './sim-profile.js';
 
 export interface Robot {
   start(): Promise<void>;
@@ -48,7 +48,7 @@ function childRobot(deps: RobotDeps): Robot {
   };
   const child = new DaemonChild({
     stateDir,
-    args: ['--config', profilePath('sim'), '--state-dir', stateDir, '--rt', options.rt],
+    args: ['--config', simProfile(stateDir, options), '--state-dir', stateDir, '--rt', options.rt],
     env,
     wall: deps.wall,
     onReady: (address) => deps.onReady(address),
@@ -76,7 +76,7 @@ class RobotInProcess implements Robot {
     const rtClock = clockFor();
     this.daemon = createDaemon({
       loaded: inMemory(
-        loadConfig(profilePath('sim'), { DEVICEAGENT_API_PORT: String(deps.apiPort) }, stateDir),
+        loadConfig(simProfile(stateDir, options), { DEVICEAGENT_API_PORT: String(deps.apiPort) }, stateDir),
       ),
       stateDir,
       version: version(),

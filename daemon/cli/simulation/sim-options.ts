@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { describeZodError } from '../../../config/contracts/errors.js';
+import { BASE_CHIPS, type BaseChip, LIDAR_CHIPS, type LidarChip } from '../../../simulator/devices/index.js';
 
 const onOff = z.enum(['on', 'off']).transform((value) => value === 'on');
 const port = z.coerce.number().int().min(0).max(65535);
@@ -25,6 +26,8 @@ const optionsSchema = z
     transport: z.enum(['pty', 'memory']).default('pty'),
     rt: z.enum(['process', 'inline']).optional(),
     baseWatchdog: onOff.default(false),
+    base: z.enum(BASE_CHIPS).default('create2'),
+    lidar: z.enum(LIDAR_CHIPS).default('ld19'),
   })
   .refine((o) => o.world === undefined || o.map === undefined, {
     path: ['map'],
@@ -55,6 +58,8 @@ export interface SimOptions {
   transport: 'pty' | 'memory';
   rt: 'process' | 'inline';
   baseWatchdog: boolean;
+  base: BaseChip;
+  lidar: LidarChip;
 }
 
 /** Throws an Error with one sentence that names the option, what was found and what is allowed. */

@@ -43,6 +43,14 @@ export const simTexts = {
     en: 'how devices are connected; memory: everything in one process',
   },
   simRt: { ko: '구동 프로세스가 도는 곳', en: 'where the motion process runs' },
+  simBase: {
+    ko: '로봇의 구동부 칩',
+    en: 'the chip of the base',
+  },
+  simLidar: {
+    ko: '로봇의 라이다 칩',
+    en: 'the chip of the lidar',
+  },
   simWatchdog: {
     ko: '스스로 멈추는 펌웨어를 가진 구동부. 실제 Create 2에는 없음',
     en: 'a base whose firmware stops by itself; real Create 2 have none',

@@ -51,6 +51,13 @@ export interface Create2Sensors {
   encoderRight: number | null;
   /** The front wheel turns: the base makes way forward. */
   makingProgress: boolean | null;
+  /** mA, negative backwards. */
+  motorLeftMa: number | null;
+  motorRightMa: number | null;
+  /** °C, of the battery. */
+  temperatureC: number | null;
+  /** Strength of the floor's reflection, left, front left, front right, right, 0…4095; null when one is missing. */
+  cliffSignals: readonly number[] | null;
 }
 
 const MODES: readonly OiMode[] = ['off', 'passive', 'safe', 'full'];
@@ -100,7 +107,21 @@ export function decodeSensors(
     encoderRight: raw(leftFirst ? P.encoderB : P.encoderA),
     // Bit 1 says that the sensor does not work; then bit 0 says nothing.
     makingProgress: bit(P.stasis, 2) === true ? null : bit(P.stasis, 1),
+    motorLeftMa: raw(P.leftMotorCurrent),
+    motorRightMa: raw(P.rightMotorCurrent),
+    temperatureC: raw(P.temperature),
+    cliffSignals: allOf([
+      raw(P.cliffLeftSignal),
+      raw(P.cliffFrontLeftSignal),
+      raw(P.cliffFrontRightSignal),
+      raw(P.cliffRightSignal),
+    ]),
   };
+}
+
+function allOf(values: readonly (number | null)[]): readonly number[] | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === values.length ? known : null;
 }
 
 /** Percent of the estimated capacity; null while the base does not know its capacity. */

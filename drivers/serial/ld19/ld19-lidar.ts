@@ -4,7 +4,8 @@
  */
 import type { Scan } from '../../../config/contracts/amr.js';
 import { SerialDriverBase, type SerialDriverOptions } from '../driver-base.js';
-import type { LidarDriver } from '../types.js';
+import { CENTRED } from '../lidar-mount.js';
+import type { LidarAbout, LidarDriver } from '../types.js';
 import { Ld19Parser } from './frame-parser.js';
 import { type Revolution, RevolutionAssembler, type RevolutionOptions } from './revolution.js';
 
@@ -16,7 +17,7 @@ export interface Ld19Options extends SerialDriverOptions, Partial<RevolutionOpti
  */
 export const LD19_DEFAULTS: RevolutionOptions = {
   bins: 360,
-  mountYaw: 0,
+  mount: CENTRED,
   rangeMin: 0.05,
   rangeMax: 12,
   minIntensity: 15,
@@ -39,8 +40,8 @@ export class Ld19Lidar extends SerialDriverBase implements LidarDriver {
       silencesBeforeReopen: 6,
       counters: ['scans', 'scans_incomplete', 'revolutions_dropped'],
     });
-    const { bins, mountYaw, rangeMin, rangeMax, minIntensity } = { ...LD19_DEFAULTS, ...options };
-    this.#options = { bins, mountYaw, rangeMin, rangeMax, minIntensity };
+    const { bins, mount, rangeMin, rangeMax, minIntensity } = { ...LD19_DEFAULTS, ...options };
+    this.#options = { bins, mount, rangeMin, rangeMax, minIntensity };
     this.#assembler = new RevolutionAssembler(this.#options);
     this.#parser = new Ld19Parser((bytes, at) => {
       const done = this.#assembler.add(bytes, at);
@@ -50,6 +51,11 @@ export class Ld19Lidar extends SerialDriverBase implements LidarDriver {
 
   onScan(listener: (scan: Scan) => void): void {
     this.#scanListeners.push(listener);
+  }
+
+  /** The device takes no commands, so that it cannot be asked. */
+  about(): LidarAbout {
+    return { chip: 'ld19', model: null, hardwareVersion: null, firmwareVersion: null, health: null };
   }
 
   override counters(): Record<string, number> {

@@ -1,14 +1,14 @@
 /**
  * Collects the points of an LD19 into full turns with fixed bins in `base_link`. The device counts angles
- * clockwise from its front; `base_link` counts counter-clockwise from ahead.
+ * clockwise from its front.
  */
+import { type LidarMount, ScanBins } from '../lidar-mount.js';
 import { AT, angleSpan, FULL_TURN_CDEG, POINTS, TIMESTAMP_WRAP_MS, u16 } from './frame.js';
 
 export interface RevolutionOptions {
   /** Bins of a full turn; bin `i` is at −π + i · 2π / bins. */
   bins: number;
-  /** Direction of the device's front in `base_link`, rad, counter-clockwise. */
-  mountYaw: number;
+  mount: LidarMount;
   /** Shortest and longest range that is believed, m. */
   rangeMin: number;
   rangeMax: number;
@@ -29,24 +29,20 @@ const JITTER_CDEG = 500;
 
 export class RevolutionAssembler {
   readonly #options: RevolutionOptions;
-  readonly #ranges: Float64Array;
-  /** Centre of device angle 0 in bins, and bins for a hundredth of a degree. */
-  readonly #zeroBin: number;
-  readonly #binsPerCdeg: number;
+  readonly #bins: ScanBins;
   #covered = 0;
   #lastAngle: number | null = null;
   #lastTimestamp = 0;
 
   constructor(options: RevolutionOptions) {
     this.#options = options;
-    this.#ranges = new Float64Array(options.bins).fill(Number.NaN);
-    this.#zeroBin = ((options.mountYaw + Math.PI) / (2 * Math.PI)) * options.bins;
-    this.#binsPerCdeg = options.bins / FULL_TURN_CDEG;
+    const { bins, mount } = options;
+    this.#bins = new ScanBins({ bins, mount, stepsPerTurn: FULL_TURN_CDEG });
   }
 
   /** Starts over: the points so far belong to no turn that will be completed. */
   reset(): void {
-    this.#ranges.fill(Number.NaN);
+    this.#bins.reset();
     this.#covered = 0;
     this.#lastAngle = null;
   }
@@ -87,20 +83,16 @@ export class RevolutionAssembler {
   }
 
   #put(angle: number, bytes: Uint8Array, at: number): void {
-    const { rangeMin, rangeMax, minIntensity, bins } = this.#options;
+    const { rangeMin, rangeMax, minIntensity } = this.#options;
     const range = u16(bytes, at) / 1000;
     if (!(range >= rangeMin && range <= rangeMax) || (bytes[at + 2] ?? 0) < minIntensity) return;
-    const bin = Math.round(this.#zeroBin - angle * this.#binsPerCdeg);
-    const index = ((bin % bins) + bins) % bins;
-    const known = this.#ranges[index] ?? Number.NaN;
-    // Where two points share a bin the nearer one stands: an obstacle's edge must not vanish behind it.
-    if (!(known <= range)) this.#ranges[index] = range;
+    this.#bins.put(angle, range);
   }
 
   #finish(): Revolution {
     const coverage = this.#coverage();
     if (coverage < MIN_COVERAGE) return this.#abandon();
-    const ranges = Array.from(this.#ranges);
+    const ranges = this.#bins.take();
     this.reset();
     return { kind: 'scan', ranges, coverage };
   }

@@ -44,6 +44,7 @@ function countingConnection(inner: PortConnection, counts: PortCounts): PortConn
     },
     hold: (on) => inner.hold?.(on),
     fetch: () => inner.fetch?.(),
+    setDtr: (on) => inner.setDtr?.(on),
     discardInput: async () => {
       await inner.discardInput();
       inbox.discard();

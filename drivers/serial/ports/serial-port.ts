@@ -29,6 +29,7 @@ interface Device {
     once(event: 'readable' | 'writable', done: (error: Error | null) => void): unknown;
   };
   close(): Promise<void>;
+  set(lines: { dtr: boolean; rts: boolean }): Promise<void>;
 }
 
 const BINDING = autoDetect();
@@ -137,6 +138,10 @@ class SerialConnection implements PortConnection {
     if (!this.#held || this.#listening || this.#listener === null) return;
     const bytes = this.#read();
     if (bytes !== null) this.#listener(bytes);
+  }
+
+  setDtr(on: boolean): void {
+    if (!this.#ending.reached) void this.#device.set({ dtr: on, rts: true }).catch(() => {});
   }
 
   async discardInput(): Promise<void> {

@@ -1,7 +1,7 @@
 /** A lidar driver that delivers a scan of an empty room ten times a second, until it is told not to. */
 import type { Scan } from '../../../config/contracts/amr.js';
 import type { CancelTimer, Clock } from '../../../config/contracts/clock.js';
-import type { LidarDriver, LinkChange } from '../../../drivers/serial/types.js';
+import type { LidarAbout, LidarDriver, LinkChange } from '../../../drivers/serial/types.js';
 
 const BEAMS = 360;
 
@@ -34,6 +34,10 @@ export class ManualLidar implements LidarDriver {
   }
 
   onLink(_listener: (change: LinkChange) => void): void {}
+
+  about(): LidarAbout {
+    return { chip: 'ld19', model: null, hardwareVersion: null, firmwareVersion: null, health: null };
+  }
 
   hold(): void {}
 

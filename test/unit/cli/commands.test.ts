@@ -342,7 +342,7 @@ describe('what the robot is and sees', () => {
     expect((await run(['sim', '--help'], { lang: 'ko_KR.UTF-8' })).out).toContain(
       '브로커 포트 (1883 또는 빈 포트)',
     );
-    expect((await run(['run', '--help'])).out).toContain('a YAML file, or one of sim, create2, ros2');
+    expect((await run(['run', '--help'])).out).toContain('a YAML file, or one of sim, create2, kobuki, ros2');
   });
 
   it('events are one line each, or JSON lines', async () => {

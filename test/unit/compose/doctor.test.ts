@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AmrDriver } from '../../../config/contracts/amr.js';
 import { loadConfig } from '../../../config/load.js';
 import { profilePath } from '../../../config/profiles.js';
+import type { Config } from '../../../config/schema.js';
 import { type DoctorSources, doctorOf } from '../../../daemon/compose/doctor.js';
 import type { MapBundle } from '../../../drivers/amr/types.js';
 
@@ -82,7 +83,11 @@ describe('the doctor', () => {
       driver: 'ld19',
       port: { kind: 'serial', path: '/dev/null', baud_rate: 230_400 },
       yaw: 0,
-    } as const;
+      x: 0,
+      y: 0,
+      inverted: false,
+      masks: [],
+    } satisfies Config['lidar'];
     expect(about('localisation', { ...given, config: { ...given.config, lidar } })?.message).toContain(
       'has no station',
     );

@@ -8,7 +8,7 @@ const STOP = '91 00 00 00 00';
 const START = '80';
 const SAFE = '83';
 const FULL = '84';
-const STREAM = `94 14 ${STREAMED.map((id) => id.toString(16).toUpperCase().padStart(2, '0')).join(' ')}`;
+const STREAM = `94 1B ${STREAMED.map((id) => id.toString(16).toUpperCase().padStart(2, '0')).join(' ')}`;
 const PASSIVE_MODE = 1;
 const SAFE_MODE = 2;
 const FULL_MODE = 3;

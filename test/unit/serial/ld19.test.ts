@@ -4,6 +4,7 @@ import type { Scan } from '../../../config/contracts/amr.js';
 import { angleSpan, crc8, decodeFrame, FRAME_BYTES, frameFault } from '../../../drivers/serial/ld19/frame.js';
 import { Ld19Parser } from '../../../drivers/serial/ld19/frame-parser.js';
 import { Ld19Lidar, type Ld19Options } from '../../../drivers/serial/ld19/ld19-lidar.js';
+import { CENTRED } from '../../../drivers/serial/lidar-mount.js';
 import { itWithSharedJson } from '../../support/shared-data.js';
 import { bench, burst, chunked, concat, hex } from './support.js';
 
@@ -202,7 +203,7 @@ describe('scans of the LD19', () => {
   });
 
   it('turn with the mounting of the device', async () => {
-    const { device, scans } = await connect({ mountYaw: Math.PI / 2 });
+    const { device, scans } = await connect({ mount: { ...CENTRED, yaw: Math.PI / 2 } });
     for (const frame of turns(2.2, (d) => (d < 5 || d > 355 ? 700 : 3000))) device.write(frame);
     expect(toward(scans.at(-1), 90)).toBeCloseTo(0.7);
     expect(toward(scans.at(-1), 0)).toBeCloseTo(3);
@@ -320,7 +321,7 @@ describe('scans of the LD19', () => {
 function scanOf(bins: number, mountYaw: number, range: (degrees: number) => number): Scan {
   const lidarScans: Scan[] = [];
   const b = bench('lidar');
-  const lidar = new Feed({ ...b.options, bins, mountYaw });
+  const lidar = new Feed({ ...b.options, bins, mount: { ...CENTRED, yaw: mountYaw } });
   lidar.onScan((scan) => lidarScans.push(scan));
   for (const frame of turns(1.2, range)) lidar.feed(frame);
   const [scan] = lidarScans;

@@ -1,5 +1,11 @@
 /** Small worlds for tests: an empty square room with a dock on its left wall. */
-import { createDevices, type Devices, type DevicesOptions } from '../../../simulator/devices/index.js';
+import {
+  type Create2Device,
+  createDevices,
+  type Devices,
+  type DevicesOptions,
+} from '../../../simulator/devices/index.js';
+import type { Ld19Device } from '../../../simulator/devices/ld19.js';
 import { type MemoryPorts, memoryPorts } from '../../../simulator/ports/memory.js';
 import { worldFromText } from '../../../simulator/world/index.js';
 import type { World } from '../../../simulator/world/world.js';
@@ -24,7 +30,7 @@ export function squareWorld(pose: [number, number, number], extra = '', seed = 1
 
 export interface Rig {
   world: World;
-  devices: Devices;
+  devices: Devices<Create2Device, Ld19Device>;
   ports: MemoryPorts;
 }
 
