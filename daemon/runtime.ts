@@ -32,7 +32,11 @@ export interface MapView {
     goal: [number, number, number];
   }[];
   station: [number, number, number] | null;
+  /** No-go areas, and what each piece of a virtual wall covers under the wall's id. */
   keepout: { id: string; polygon: [number, number][] }[];
+  walls: { id: string; line: [number, number][]; width: number }[];
+  /** `max_speed`: m/s */
+  speed_areas: { id: string; polygon: [number, number][]; max_speed: number }[];
 }
 
 export type { Capability };

@@ -7,7 +7,7 @@ import { Refusal } from '../config/contracts/errors.js';
 
 export const NOT_BUILT = {
   movement: ['manualMove', 'startFollowMe', 'stopFollowMe'],
-  map: ['startMapping', 'stopMapping', 'saveMap', 'setAreas', 'setKeepOut'],
+  map: ['startMapping', 'stopMapping', 'saveMap'],
   cleaning: ['startRoomCleaning', 'startAirQualityPatrol', 'ampStop'],
   vision: ['setVisionEnable', 'scanForPeople', 'describeScene'],
   security: [

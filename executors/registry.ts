@@ -4,6 +4,8 @@ import { startCleaning } from './cleaning/start-cleaning.js';
 import { syncState } from './iot/sync-state.js';
 import { copyMap } from './map/copy-map.js';
 import { resetMap } from './map/reset-map.js';
+import { setAreas } from './map/set-areas.js';
+import { setKeepOut } from './map/set-keep-out.js';
 import type { MethodSpec } from './method.js';
 import { pauseMove, resumeMove, stopMove } from './movement/controls.js';
 import { rotate } from './movement/rotate.js';
@@ -23,6 +25,8 @@ const BUILT = [
   relocalizeAtStation,
   copyMap,
   resetMap,
+  setAreas,
+  setKeepOut,
   startCleaning,
   pauseCleaning,
   resumeCleaning,

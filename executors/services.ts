@@ -3,6 +3,7 @@ import type { AmrDriver } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
 import type { Pose } from '../config/contracts/geometry.js';
 import type { DomainEvent } from '../config/contracts/wire/events.js';
+import type { KeepOutEdit, RoomEdit } from '../drivers/amr/map/area-edits.js';
 import type { RoomResolver } from '../drivers/amr/types.js';
 import type { Speaker } from '../drivers/audio/types.js';
 import type { StopLimits } from '../state-machines/body.js';
@@ -52,6 +53,33 @@ export interface MapOperations {
   use(id: string): Promise<MapEvidence>;
 }
 
+/** A change of what is drawn on the map. `undo`: of the newest change, if it was one of this kind. */
+export type AreaChange =
+  | { kind: 'areas'; edit: RoomEdit | 'undo' }
+  | { kind: 'keepout'; edit: KeepOutEdit | 'undo' };
+
+/** What the motion process reports of the map with the areas that are in force now. */
+export interface AreaEvidence extends MapEvidence {
+  previousMapId: string;
+  /** It was so already: found after a restart, or asked for again. */
+  already: boolean;
+  walls: number;
+  noGoAreas: number;
+  speedAreas: number;
+  /** The rooms that are there now. */
+  areaIds: string[];
+}
+
+/** Rooms and closed ground of the map in use. One change at a time; each is whole or did not happen. */
+export interface AreaOperations {
+  /** Throws a `Refusal` when the change cannot be made on the map as it is. */
+  check(change: AreaChange): void;
+  /** Null unless the newest change is just this one, and the motion process has it. */
+  done(change: AreaChange): AreaEvidence | null;
+  /** `taskId`: of whom it is; the same task changes nothing twice. Rejects with a `Refusal` or a `TaskFailure`. */
+  apply(change: AreaChange, taskId: string): Promise<AreaEvidence>;
+}
+
 /** Sends the planning context to the cloud. */
 export interface ContextPublisher {
   /** Null while it can publish; otherwise why not, in one sentence. */
@@ -89,6 +117,7 @@ export interface Services {
   /** Read anew each time: a map can be loaded later. Null without a map. */
   rooms(): RoomCatalogue | null;
   map: MapOperations;
+  areas: AreaOperations;
   /** Null without a fan. */
   cleaning: CleaningOperations | null;
   air: AirSource;

@@ -5,7 +5,7 @@
 import type { AmrDriver, RobotState } from '../../config/contracts/amr.js';
 import { type Clock, delay } from '../../config/contracts/clock.js';
 import { errorText, isRefusal, TaskFailure } from '../../config/contracts/errors.js';
-import type { MapBundle } from '../../drivers/amr/types.js';
+import type { Areas, MapBundle } from '../../drivers/amr/types.js';
 import type { MapEvidence, MapOperations } from '../../executors/services.js';
 import type { MapStore } from '../maps/map-store.js';
 import type { MapInUse } from './map.js';
@@ -99,6 +99,34 @@ export class MapChanges implements MapOperations {
     });
   }
 
+  /** The same ground with other areas: stored by `write`, then in use here and in the motion process, or as it was. */
+  areas(bundle: MapBundle, write: (file: string, areas: Areas) => void): Promise<MapEvidence> {
+    return this.#alone(async () => {
+      const { map, amr, clock } = this.#deps;
+      const { file, bundle: before } = map;
+      if (file === null || before === null)
+        throw new TaskFailure('STATE_CONDITION_FAILED', 'there is no map');
+      stored(() => write(file, bundle.areas));
+      this.#take(bundle, true);
+      const since = clock.now();
+      try {
+        await amr.loadMap(file);
+        const state = await this.#shown(bundle.id, since);
+        return this.#evidence(state);
+      } catch (error) {
+        stored(() => write(file, before.areas));
+        this.#take(before);
+        const drives = isRefusal(error) && error.reason === 'ILLEGAL_STATE';
+        throw new TaskFailure(
+          drives ? 'RESOURCE_BUSY' : 'HARDWARE_FAULT',
+          `the motion process did not take the areas (${errorText(error)}): the map stays as it was`,
+        );
+      } finally {
+        if (map.rooms !== null) map.rooms.editable = false;
+      }
+    });
+  }
+
   /** Stored and in use here. Returns where it lies. */
   #adopt(bundle: MapBundle): string {
     const { map, store, clock, radius } = this.#deps;
@@ -128,8 +156,9 @@ export class MapChanges implements MapOperations {
     return this.#evidence(await this.#placed());
   }
 
-  #take(bundle: MapBundle | null): void {
+  #take(bundle: MapBundle | null, editable = false): void {
     const rooms = bundle === null ? null : new MapRooms(bundle, this.#deps.radius);
+    if (rooms !== null) rooms.editable = editable;
     Object.assign(this.#deps.map, { bundle, rooms, problem: null });
   }
 

@@ -4,7 +4,9 @@ import type { Config } from '../../config/schema.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
 import { DEFAULT_FRESHNESS } from '../context/types.js';
+import { AreaHistory } from '../maps/area-history.js';
 import { MapStore } from '../maps/map-store.js';
+import { AreaChanges } from './area-changes.js';
 import { type Body, createBody } from './body.js';
 import { BodyWatch } from './body-watch.js';
 import { type MapInUse, readMap } from './map.js';
@@ -19,6 +21,7 @@ export interface Robot {
   peripherals: Peripherals;
   map: MapInUse;
   mapChanges: MapChanges;
+  areaChanges: AreaChanges;
   bus: DomainBus;
   state: DeviceState;
 }
@@ -31,6 +34,10 @@ export function createRobot(options: DaemonOptions): Robot {
   const peripherals = createPeripherals({ ...options, config });
   const store = new MapStore({ stateDir: options.stateDir, log });
   const map = readMap(config, store, log);
+  const { radius } = config.motion;
+  const mapParts = { map, store, amr: body.amr, clock, radius };
+  const mapChanges = new MapChanges(mapParts);
+  const history = new AreaHistory({ stateDir: options.stateDir, log });
   const bus = new DomainBus((error, event) =>
     log.error({ type: event.type, error: errorText(error) }, 'a listener failed on a domain event'),
   );
@@ -40,7 +47,8 @@ export function createRobot(options: DaemonOptions): Robot {
     bodyWatch: new BodyWatch({ amr: body.amr, map, clock, log }),
     peripherals,
     map,
-    mapChanges: new MapChanges({ map, store, amr: body.amr, clock, radius: config.motion.radius }),
+    mapChanges,
+    areaChanges: new AreaChanges({ ...mapParts, changes: mapChanges, history }),
     bus,
     state: new DeviceState({
       clock,

@@ -14,7 +14,8 @@ const WHY: Readonly<Record<Exclude<GoalStatus, 'free' | 'off_map'>, string>> = {
 };
 
 export class MapRooms implements RoomCatalogue {
-  readonly editable = false;
+  /** While somebody changes the map, or the home is being mapped anew. */
+  editable = false;
   readonly #names: RoomResolver;
   readonly #costmap: StaticCostmap;
 

@@ -20,6 +20,7 @@ import { CommandTable } from '../intake/command-table.js';
 import { commandsFromCloud } from '../intake/from-cloud.js';
 import { createIntake } from '../intake/intake.js';
 import type { CommandIntake, IntakeDeps } from '../intake/types.js';
+import { roomsInUse } from '../maps/rooms-in-use.js';
 import { capsPerSource, loadPolicyConfig } from '../policy/load-policy.js';
 import type { ConnectionFacts } from '../runtime.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
@@ -109,6 +110,7 @@ export function createWork(ground: Ground): Work {
     },
   });
   clockTrust.onChange(() => tasks.clockTrustChanged());
+  ground.robot.areaChanges.inUse = () => roomsInUse(tasks.schedules);
   const observations = createObservations(ground, tasks);
   const intake = createGate(ground, {
     policy: policy.policy,
@@ -180,6 +182,7 @@ function createRobotMethods(
     motion: machines.motion,
     rooms: () => map.rooms,
     map: robot.mapChanges,
+    areas: robot.areaChanges,
     cleaning: machines.cleaning,
     air: state.airSource,
     speaker: createSpeaker(config, clock),

@@ -6,8 +6,9 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
-import { bundleFiles, loadMapBundle } from '../../drivers/amr/map/bundle.js';
-import type { MapBundle } from '../../drivers/amr/types.js';
+import { areasText } from '../../drivers/amr/map/areas.js';
+import { AREAS_FILE, bundleFiles, loadMapBundle } from '../../drivers/amr/map/bundle.js';
+import type { Areas, MapBundle } from '../../drivers/amr/types.js';
 import { KeptMaps } from './kept-maps.js';
 import { DISK, type MapFiles } from './map-files.js';
 import { type MapRecord, readRecord, writeRecord } from './map-record.js';
@@ -111,6 +112,20 @@ export class MapStore {
       this.#installOr(file, bundle, () => this.#write(before));
     }
     this.#write(after);
+  }
+
+  /** Other areas for the map in use at `file`; whole, or as they were. Throws and changes nothing when it cannot be stored. */
+  writeAreas(file: string, areas: Areas): void {
+    const path = join(dirname(file), AREAS_FILE);
+    const draft = `${path}.new`;
+    try {
+      this.#files.write(draft, areasText(areas));
+      this.#files.rename(draft, path);
+    } catch (error) {
+      this.#removeFile(draft);
+      throw error;
+    }
+    this.#files.syncFolder(dirname(file));
   }
 
   /** Throws `Refusal` UNKNOWN_TARGET. */

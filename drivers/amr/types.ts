@@ -47,17 +47,31 @@ export interface Station {
   readonly pose: Pose;
 }
 
+/** A wall that only exists on the map: a line strip, and how wide it is, metres. Nothing drives over it. */
+export interface VirtualWall {
+  readonly id: string;
+  readonly line: readonly Point[];
+  readonly width: number;
+}
+
+export interface NoGoArea {
+  readonly id: string;
+  readonly polygon: Polygon;
+}
+
+export interface SpeedArea extends NoGoArea {
+  /** m/s */
+  readonly maxSpeed: number;
+}
+
 /** What `areas.yaml` beside a map says. */
 export interface Areas {
   readonly rooms: readonly Room[];
   readonly station: Station | null;
-  readonly keepout: readonly { readonly id: string; readonly polygon: Polygon }[];
-  /** `maxSpeed` in m/s. */
-  readonly speedAreas: readonly {
-    readonly id: string;
-    readonly polygon: Polygon;
-    readonly maxSpeed: number;
-  }[];
+  readonly keepout: readonly NoGoArea[];
+  /** Absent: none. */
+  readonly walls?: readonly VirtualWall[];
+  readonly speedAreas: readonly SpeedArea[];
 }
 
 export interface MapBundle {
@@ -153,7 +167,10 @@ export interface NavigatorState {
 
 /** The class `OnboardNavigator` (`drivers/amr/navigator/navigator.ts`). */
 export interface Navigator {
-  /** Replaces the map. The pose becomes unknown until `relocalize`. A running followPath or dock ends first. */
+  /**
+   * Replaces the map. The pose becomes unknown until `relocalize`, unless only the areas are new. A running followPath
+   * or dock ends first.
+   */
   setMap(bundle: MapBundle): void;
   /** Gives the map up: pose, obstacles and plans go with it. A running followPath or dock ends first. */
   clearMap(): void;

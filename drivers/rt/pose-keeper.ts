@@ -26,7 +26,8 @@ export class PoseKeeper {
     if (this.#movedWithoutMap(state)) return;
     const pose = storable(state, still, now);
     if (pose === null || this.#saving) return;
-    const justStopped = still && this.#saved?.still !== true;
+    // Under the name of the map that it belongs to now: areas that are new make another map of the same ground.
+    const justStopped = still && (this.#saved?.still !== true || this.#saved.mapId !== pose.mapId);
     if (!justStopped && (still || mono - this.#savedMono < EVERY_MS)) return;
     this.#saved = pose;
     this.#savedMono = mono;

@@ -164,8 +164,10 @@ export class RequestHandler {
     const bundle = this.#readMap(mapYaml);
     if (navigator.state().mapId === bundle.id) return;
     navigator.setMap(bundle);
-    const last = poses.takeOver(bundle.id);
-    if (last !== null) navigator.relocalize(last.pose, last.spread);
+    const last = navigator.state().pose === null ? poses.takeOver(bundle.id) : null;
+    if (navigator.state().pose !== null)
+      this.#log('info', 'only the areas of the map are new: it keeps its place');
+    else if (last !== null) navigator.relocalize(last.pose, last.spread);
     // Nothing else will tell it where it is, so it looks for itself.
     else if (bundle.areas.station === null || poses.lost) navigator.relocalizeAnywhere();
     this.#log('info', `map ${bundle.id} is in use`);

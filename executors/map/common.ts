@@ -5,8 +5,8 @@ import { factsNow } from '../body.js';
 import type { Completion } from '../method.js';
 import type { MapEvidence, Services } from '../services.js';
 
-/** Refuses while anything drives, or nobody can say whether it does. */
-export function requireRest(services: Services, nowMs: number): void {
+/** Refuses when nobody could say what came of a change. Returns how old the newest report is. */
+export function requireReports(services: Services, nowMs: number): number | undefined {
   const missing = services.map.unavailable();
   if (missing !== null) throw new Refusal('CAPABILITY_UNAVAILABLE', missing);
   const facts = factsNow(services, nowMs);
@@ -19,6 +19,12 @@ export function requireRest(services: Services, nowMs: number): void {
       at,
     );
   }
+  return at;
+}
+
+/** Refuses while anything drives, or nobody can say whether it does. */
+export function requireRest(services: Services, nowMs: number): void {
+  const at = requireReports(services, nowMs);
   const { activity } = services.motion.status();
   const state = services.amr.state();
   // Right after a start nothing has been measured yet: nothing was set in motion either.

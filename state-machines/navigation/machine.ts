@@ -246,7 +246,7 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
           PAUSE: {},
           LINK_LOST: {},
           STOPPED: {},
-          RESUME: { target: 'planning', actions: assign({ held: false }) },
+          RESUME: { target: 'planning', actions: assign({ held: false, driven: false }) },
         },
       },
 

@@ -14,7 +14,7 @@ import { DEFAULT_MACHINE_SETTINGS } from '../../state-machines/settings.js';
 import { FakeAir } from './fake-air.js';
 import { FakeAmr } from './fake-amr.js';
 import { FakeFan } from './fake-fan.js';
-import { FakeMaps } from './fake-maps.js';
+import { FakeAreas, FakeMaps } from './fake-maps.js';
 import { MemorySnapshots, MemoryTimers } from './memory-machines.js';
 
 export const START = Date.UTC(2026, 10, 30);
@@ -142,6 +142,7 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
     motion: machines.motion,
     rooms: () => (maps.inUse === null ? null : rooms),
     map: maps,
+    areas: new FakeAreas(maps),
     cleaning: machines.cleaning,
     air,
     speaker,

@@ -4,6 +4,7 @@
  * anything and is put in as it is, `{x!}` for further words of the robot. A test holds them against the robot's code.
  */
 import { koreanBy } from './korean.js';
+import { MAP_WORDS } from './map-words-ko.js';
 import { REQUEST_WORDS } from './request-words-ko.js';
 import { problemsInKorean, WORKFLOW_FRAMES, WORKFLOW_WORDS } from './workflow-words-ko.js';
 
@@ -233,6 +234,7 @@ export const ROBOT_WORDS = [
     '로봇이 켜지거나 꺼지는 중이라 아직 받을 수 없어요',
   ],
   ...WORKFLOW_WORDS,
+  ...MAP_WORDS,
   ...REQUEST_WORDS,
   ['{field}: found {value}; {allowed!}', '{field}: {value}. {allowed!}'],
   ...ALLOWED,

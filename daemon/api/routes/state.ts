@@ -43,7 +43,13 @@ const mapView = z.strictObject({
     }),
   ),
   station: z.tuple([z.number(), z.number(), z.number()]).nullable(),
-  keepout: z.array(z.strictObject({ id: z.string(), polygon })),
+  keepout: z
+    .array(z.strictObject({ id: z.string(), polygon }))
+    .describe('no-go areas, and what the pieces of virtual walls cover'),
+  walls: z.array(z.strictObject({ id: z.string(), line: polygon, width: z.number().describe('m') })),
+  speed_areas: z.array(
+    z.strictObject({ id: z.string(), polygon, max_speed: z.number().describe('m/s, at most') }),
+  ),
 });
 
 function viewMap(map: MapView, file: string | null): z.infer<typeof mapView> {

@@ -1,4 +1,5 @@
 import { compose, type Point, type Polygon, type Pose } from '../../../config/contracts/geometry.js';
+import { wallStrips } from '../map/polygons.js';
 import type { GoalStatus, MapBundle } from '../types.js';
 import {
   COST_INSCRIBED,
@@ -61,8 +62,9 @@ export class StaticCostmap implements PlanningMap {
     const close = (polygon: Polygon, as: number) =>
       fillPolygon(this.frame, polygon, (i) => this.#closed.fill(as, i, i + 1));
     for (const area of areas.keepout) close(area.polygon, KEEPOUT);
+    for (const wall of areas.walls ?? []) for (const strip of wallStrips(wall)) close(strip, KEEPOUT);
     if (areas.station !== null) close(stationBody(areas.station.pose, inflation.robotRadius), STATION);
-    const anyClosed = areas.keepout.length > 0 || areas.station !== null;
+    const anyClosed = areas.keepout.length + (areas.walls ?? []).length > 0 || areas.station !== null;
     const closedDistance = anyClosed ? surfaceDistances(this.#closed, this.geometry) : null;
     this.cost = new Uint8Array(new SharedArrayBuffer(size));
     fillCosts(this.cost, grid.cells, this.wallDistance, closedDistance, inflation);

@@ -4,6 +4,7 @@ import { insidePolygon, type Point, type Polygon, type Pose } from '../../../con
 import type { Areas, Room } from '../types.js';
 import { MapError, schemaError } from './map-error.js';
 import { parseYaml } from './map-server.js';
+import { signedArea } from './polygons.js';
 
 const MAX_ROOMS = 200;
 const MAX_VERTICES = 1000;
@@ -42,6 +43,16 @@ const areasSchema = z.strictObject({
     .default([]),
   station: z.strictObject({ room: id, pose }).nullable().default(null),
   keepout: z.array(z.strictObject({ id, polygon })).max(500, 'at most 500').default([]),
+  walls: z
+    .array(
+      z.strictObject({
+        id,
+        line: z.array(point).min(2, 'at least 2 points').max(MAX_VERTICES, `at most ${MAX_VERTICES} points`),
+        width: finite.gt(0, 'metres, above 0').max(2, 'metres, at most 2'),
+      }),
+    )
+    .max(500, 'at most 500')
+    .default([]),
   speed_areas: z
     .array(
       z.strictObject({
@@ -61,9 +72,10 @@ export function parseAreas(text: string, file: string): Areas {
   const value = parseYaml(text, file);
   const parsed = areasSchema.safeParse(value);
   if (!parsed.success) throw schemaError(file, parsed.error, value);
-  const { rooms, station, keepout, speed_areas } = parsed.data;
+  const { rooms, station, keepout, walls, speed_areas } = parsed.data;
   checkUnique(rooms, 'rooms', file);
   checkUnique(keepout, 'keepout', file);
+  checkUnique(walls, 'walls', file);
   checkUnique(speed_areas, 'speed_areas', file);
   for (const [i, room] of rooms.entries()) checkGoal(room, i, file);
   if (station !== null && !rooms.some((r) => r.id === station.room)) {
@@ -74,6 +86,7 @@ export function parseAreas(text: string, file: string): Areas {
     rooms,
     station,
     keepout,
+    ...(walls.length === 0 ? {} : { walls }),
     speedAreas: speed_areas.map((a) => ({ id: a.id, polygon: a.polygon, maxSpeed: a.max_speed })),
   };
 }
@@ -103,6 +116,13 @@ export function areasText(areas: Areas): string {
       'keepout',
       areas.keepout.map((k) => `id: ${text(k.id)}, polygon: ${points(k.polygon)}`),
     ),
+    // A map without any keeps the text, and with it the id, that it has always had.
+    ...(areas.walls === undefined || areas.walls.length === 0
+      ? []
+      : list(
+          'walls',
+          areas.walls.map((w) => `id: ${text(w.id)}, line: ${points(w.line)}, width: ${w.width}`),
+        )),
     ...list(
       'speed_areas',
       areas.speedAreas.map(
@@ -131,14 +151,4 @@ function checkGoal(room: Room, index: number, file: string): void {
     `rooms.${index}.goal`,
     `found [${room.goal.x}, ${room.goal.y}]; it must lie inside the polygon of room ${JSON.stringify(room.id)}`,
   );
-}
-
-function signedArea(polygon: readonly Point[]): number {
-  let twice = 0;
-  let previous = polygon[polygon.length - 1];
-  for (const p of polygon) {
-    if (previous !== undefined) twice += previous.x * p.y - p.x * previous.y;
-    previous = p;
-  }
-  return twice / 2;
 }

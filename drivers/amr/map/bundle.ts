@@ -7,7 +7,8 @@ import { areasText, NO_AREAS, parseAreas } from './areas.js';
 import { loadMapFile, mapFileOf, mapYamlText, readText } from './map-server.js';
 import { encodePgm } from './pgm.js';
 
-const AREAS_FILE = 'areas.yaml';
+/** Beside the map's YAML. */
+export const AREAS_FILE = 'areas.yaml';
 
 /**
  * Reads a ROS map and the `areas.yaml` beside it (none: a map without rooms). Reads files synchronously: call it
@@ -23,6 +24,14 @@ export function loadMapBundle(yamlPath: string): MapBundle {
 /** A bundle from a grid in memory. */
 export function mapBundle(grid: OccupancyGrid, areas: Areas): MapBundle {
   return { id: contentId(grid, areas), grid, areas };
+}
+
+/** The same ground, whatever is drawn on it. */
+export function sameGrid(a: OccupancyGrid, b: OccupancyGrid): boolean {
+  if (a === b) return true;
+  const lie = ({ width, height, resolution, origin }: OccupancyGrid) =>
+    [width, height, resolution, origin.x, origin.y, origin.theta].join();
+  return lie(a) === lie(b) && a.cells.every((cell, i) => cell === b.cells[i]);
 }
 
 /** Writes `yamlPath`, the image beside it and `areas.yaml`: all of them, whole, or none. */

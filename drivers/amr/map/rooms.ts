@@ -68,7 +68,7 @@ function listed(entries: readonly Entry[]): string {
 }
 
 /** How names are compared: composed form, no outer or repeated white space, no case. */
-function comparable(text: string): string {
+export function comparable(text: string): string {
   return text.normalize('NFC').trim().replaceAll(/\s+/gu, ' ').toLowerCase();
 }
 

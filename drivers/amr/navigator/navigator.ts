@@ -15,6 +15,7 @@ import { StaticCostmap } from '../costmap/static-costmap.js';
 import { Localizer } from '../localisation/localizer.js';
 import { Odometry } from '../localisation/odometry.js';
 import { type ScanPoints, scanPoints } from '../localisation/scan-points.js';
+import { sameGrid } from '../map/bundle.js';
 import type {
   MapBundle,
   Navigator,
@@ -90,10 +91,15 @@ export class OnboardNavigator implements Navigator {
   setMap(bundle: MapBundle): void {
     this.#runner.mapChanged();
     const costmap = new StaticCostmap(bundle, this.#config.inflation);
+    const before = this.#ground;
     this.#ground = {
       bundle,
       costmap,
-      localizer: new Localizer(costmap, this.#odometry, this.#random, this.#config.localizer),
+      // Where the robot is does not depend on what people drew on the map.
+      localizer:
+        before !== null && sameGrid(before.bundle.grid, bundle.grid)
+          ? before.localizer
+          : new Localizer(costmap, this.#odometry, this.#random, this.#config.localizer),
       obstacles: new LiveObstacles(costmap, this.#config.obstacles, this.#config.liveLayer),
     };
     this.#planner.setMap(costmap);

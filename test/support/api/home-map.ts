@@ -101,6 +101,8 @@ export function homeMap(): MapView {
     })),
     station: STATION,
     keepout: [{ id: 'k1', polygon: corners([3.9, 5.9, 5.1, 6.9]) }],
+    walls: [],
+    speed_areas: [],
   };
 }
 

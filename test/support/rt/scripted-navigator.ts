@@ -30,10 +30,12 @@ export class ScriptedNavigator implements Navigator {
   #mono = 0;
 
   setMap(bundle: MapBundle): void {
+    this.pose = null;
     this.#mapId = bundle.id;
   }
 
   clearMap(): void {
+    this.pose = null;
     this.#mapId = null;
   }
 

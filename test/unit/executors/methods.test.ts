@@ -25,6 +25,8 @@ describe('the registered methods', () => {
       'relocalizeAtStation',
       'copyMap',
       'resetMap',
+      'setAreas',
+      'setKeepOut',
       'startCleaning',
       'pauseCleaning',
       'resumeCleaning',
