@@ -4,6 +4,7 @@ import { errorText } from '../../config/contracts/errors.js';
 import { Cli, type CommonOptions } from './cli.js';
 import { CliError, EXIT, type Io } from './io.js';
 import { type Language, languageOf, type Translate, translator } from './language.js';
+import { mapCommands } from './program-map.js';
 import { policyCommands } from './program-policy.js';
 import { scheduleCommands } from './program-schedules.js';
 import { version } from './version.js';
@@ -207,7 +208,7 @@ class Builder {
     this.#command(program, 'console', 'cmdConsole', async (cli) =>
       (await import('./commands/state.js')).consoleAddress(cli),
     );
-    this.#map(program.command('map').description(this.#t('cmdMap')));
+    mapCommands(program, this.#t, (...given) => this.#command(...given));
   }
 
   #outbox(outbox: Command): void {
@@ -226,16 +227,6 @@ class Builder {
         (await import('./commands/outbox.js')).changeLetters(cli, verb, ids),
       );
     }
-  }
-
-  #map(map: Command): void {
-    this.#command(map, 'show', 'cmdMapShow', async (cli) => (await import('./commands/map.js')).showMap(cli));
-    this.#command(map, 'import <file>', 'cmdMapImport', async (cli, [file = '']) =>
-      (await import('./commands/map.js')).importMap(cli, file),
-    );
-    this.#command(map, 'export <dir>', 'cmdMapExport', async (cli, [dir = '']) =>
-      (await import('./commands/map.js')).exportMap(cli, dir),
-    );
   }
 
   offline(program: Command): void {

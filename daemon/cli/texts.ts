@@ -1,4 +1,5 @@
 /** What the command line says, in Korean and English. */
+import { mapTexts } from './map-texts.js';
 import { policyTexts } from './policy-texts.js';
 import { scheduleTexts } from './schedule-texts.js';
 import { simTexts } from './simulation/sim-texts.js';
@@ -7,6 +8,7 @@ export const texts = {
   ...simTexts,
   ...scheduleTexts,
   ...policyTexts,
+  ...mapTexts,
   about: {
     ko: '집 로봇의 데몬을 실행하고 다루는 명령',
     en: 'runs a home robot and talks to it',
@@ -85,10 +87,6 @@ export const texts = {
     ko: '기록한 시리얼 데이터를 드라이버로 해석',
     en: 'feed a recorded serial capture through the drivers',
   },
-  cmdMap: { ko: '지도 보기, 가져오기, 내보내기', en: 'show, import and export the map' },
-  cmdMapShow: { ko: '지도와 방', en: 'the map and its rooms' },
-  cmdMapImport: { ko: 'ROS 지도와 areas.yaml 가져오기', en: 'take over a ROS map and its areas.yaml' },
-  cmdMapExport: { ko: '지도를 폴더로 내보내기', en: 'write the map into a folder' },
   cmdConsole: { ko: '콘솔을 여는 새 주소', en: "a fresh address of the robot's console" },
   optStateDir: { ko: '로봇의 상태 디렉터리', en: "the robot's state directory" },
   optJson: { ko: 'JSON으로 출력', en: 'print JSON' },
@@ -224,18 +222,6 @@ export const texts = {
     ko: '{kind}: {bytes}바이트, {frames}개 해석, {scans}회전, {rejected}개 거부, {discarded}바이트 버림',
     en: '{kind}: {bytes} bytes, {frames} frames, {scans} scans, {rejected} rejected, {discarded} bytes discarded',
   },
-  mapImported: { ko: '지도를 가져왔어요: {rooms}', en: 'map taken over: {rooms}' },
-  mapExported: { ko: '지도를 썼어요: {file}', en: 'map written: {file}' },
-  mapChanged: {
-    ko: '{file}: 데몬이 쓰는 지도와 달라요. 데몬을 다시 시작한 뒤 내보내세요.',
-    en: '{file} differs from the map in use; restart the daemon, then export',
-  },
-  mapNoFile: { ko: '이 데몬의 지도에는 파일이 없어요', en: "this daemon's map has no file" },
-  mapSize: {
-    ko: '{id}: {width} × {height} m, 한 칸 {cell} m',
-    en: '{id}: {width} × {height} m, cells of {cell} m',
-  },
-  mapKeepout: { ko: '금지 구역: {count}', en: 'keep-out areas: {count}' },
   failsafeLegend: {
     ko: [
       'CUT     바퀴 구동을 즉시 끊어요',

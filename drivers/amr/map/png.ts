@@ -3,6 +3,7 @@
  * (https://www.w3.org/TR/png-3/): all colour types and depths, no interlacing.
  */
 import { inflateSync } from 'node:zlib';
+import { crc32 } from './crc32.js';
 import { checkDimensions, MapError } from './map-error.js';
 import type { Raster } from './raster.js';
 
@@ -163,16 +164,4 @@ function paletteRaster(
     samples.set(palette.subarray(3 * index, 3 * index + 3), 3 * i);
   }
   return { width: header.width, height: header.height, channels: 3, maxval: 255, samples };
-}
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  let c = n;
-  for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
-  return c;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let c = 0xffffffff;
-  for (const b of bytes) c = (CRC_TABLE[(c ^ b) & 0xff] ?? 0) ^ (c >>> 8);
-  return (c ^ 0xffffffff) >>> 0;
 }
