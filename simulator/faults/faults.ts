@@ -91,6 +91,28 @@ function homeCommands(world: World): Record<string, Command> {
         return told(world, 'remove-person', whoLeft(n));
       },
     },
+    'person-walks': {
+      usage: 'person-walks SPEED X Y X Y…   (m/s; metres in the map: from the first point over the others)',
+      run: (words) => {
+        if (words.length < 5 || words.length % 2 === 0) throw new Error('usage: person-walks SPEED X Y X Y…');
+        const { minX, maxX, minY, maxY } = world.layout.bounds;
+        const speed = number(words[0], 'SPEED', 0.05, 2);
+        const points: Point[] = [];
+        for (let i = 1; i < words.length; i += 2) {
+          points.push({ x: number(words[i], 'X', minX, maxX), y: number(words[i + 1], 'Y', minY, maxY) });
+        }
+        const [from, ...walk] = points;
+        if (from === undefined || !fits(world.layout, from, PERSON_RADIUS, world.body.pose)) {
+          throw new Error('a person does not fit at the first point: something is there');
+        }
+        world.visitors.addPerson(from, { walk, speed, again: false });
+        return told(
+          world,
+          `person-walks ${words.join(' ')}`,
+          `a person walks from ${at(from)} at ${speed} m/s`,
+        );
+      },
+    },
     'dirty-air': {
       usage: 'dirty-air ROOM PM25   (µg/m³, 0…1000)',
       run: (words) => {
@@ -266,8 +288,10 @@ function standingSpot(world: World, wished: Point, allowed: (p: Point) => boolea
       const angle = (2 * Math.PI * i) / Math.max(1, 8 * ring);
       const p = { x: wished.x + 0.1 * ring * Math.cos(angle), y: wished.y + 0.1 * ring * Math.sin(angle) };
       if (!allowed(p) || !fits(world.layout, p, PERSON_RADIUS, world.body.pose)) continue;
-      if (world.visitors.things.every((t) => Math.hypot(t.x - p.x, t.y - p.y) > t.radius + PERSON_RADIUS))
-        return p;
+      const { people, obstacles } = world.visitors;
+      const isClear = (t: { x: number; y: number; radius: number }) =>
+        Math.hypot(t.x - p.x, t.y - p.y) > t.radius + PERSON_RADIUS;
+      if (people.every(isClear) && obstacles.every(isClear)) return p;
     }
   }
   return null;

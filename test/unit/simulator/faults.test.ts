@@ -23,7 +23,8 @@ describe('injected faults', () => {
     expect(inject('person 거실')).toMatch(/^a person stands in 거실 at \(/);
     inject('person main bedroom');
     expect(world.view().people.map((p) => p.room)).toEqual(['2', '4']);
-    expect(world.visitors.things).toHaveLength(2);
+    // Two legs each.
+    expect(world.visitors.things).toHaveLength(4);
     expect(inject('remove-person')).toBe('all 2 people went away');
     expect(inject('remove-person')).toBe('nobody was there');
   });
@@ -32,12 +33,20 @@ describe('injected faults', () => {
     const { world, inject } = home();
     world.place({ x: 4.3, y: 5.0, theta: 0 });
     for (let i = 0; i < 5; i++) inject('person 거실');
-    const all = [...world.visitors.things, { ...world.body.pose, radius: 0.17 }];
+    const all = [...world.visitors.people, { ...world.body.pose, radius: 0.17 }];
     all.forEach((a, i) => {
       for (const b of all.slice(i + 1)) {
         expect(Math.hypot(a.x - b.x, a.y - b.y)).toBeGreaterThan(a.radius + b.radius);
       }
     });
+  });
+
+  it('person-walks: goes from the first point over the others and stays at the last', () => {
+    const { world, inject } = home();
+    expect(inject('person-walks 0.8 4.3 4.4 5.3 4.4')).toMatch(/^a person walks from \(4\.30, 4\.40\)/);
+    for (let i = 0; i < 300; i++) world.step(15);
+    expect(world.view().people[0]?.x).toBeCloseTo(5.3, 1);
+    expect(() => inject('person-walks 0.8 4.3 4.4')).toThrow(/usage/);
   });
 
   it('dirty-air: sets the dust of a room', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LEG_RADIUS } from '../../../simulator/world/gait.js';
 import { worldFromText } from '../../../simulator/world/index.js';
 import { LIDAR_MAX } from '../../../simulator/world/lidar.js';
 import { SegmentField } from '../../../simulator/world/segment-field.js';
@@ -43,9 +44,11 @@ describe('rays', () => {
 
   it('meet people and obstacles, and pass beside them', () => {
     const world = squareWorld([1.05, 2.05, 0]);
-    const person = world.visitors.addPerson({ x: 3.05, y: 2.05 });
+    world.visitors.addPerson({ x: 3.05, y: 2.05 });
     const range = (d: number) => world.lidar.trueRange(world.body.pose, deg(d), world.visitors.things);
-    expect(range(0)).toBeCloseTo(2.0 - person.radius, 9);
+    // Between the legs, at a leg, and beside them.
+    expect(range(0)).toBeCloseTo(3.0, 9);
+    expect(range((Math.atan2(0.1, 2) * 180) / Math.PI)).toBeCloseTo(Math.hypot(0.1, 2) - LEG_RADIUS, 9);
     expect(range(6)).toBeCloseTo(3.0 / Math.cos(deg(6)), 9);
     world.visitors.removePeople();
     expect(range(0)).toBeCloseTo(3.0, 9);
