@@ -3,6 +3,7 @@ import type { PathTrack } from '../control/path-track.js';
 import { LiveLayer, type LiveLayerParams } from '../costmap/live-layer.js';
 import type { StaticCostmap } from '../costmap/static-costmap.js';
 import type { ScanPoints } from '../localisation/scan-points.js';
+import type { PersonTrack } from '../tracking/types.js';
 import type { ObstacleParams } from './config.js';
 
 /** Tells what a scan shows from what the map has, and remembers the rest for planning. */
@@ -11,6 +12,8 @@ export class LiveObstacles {
   readonly #params: ObstacleParams;
   readonly #layer: LiveLayer;
   #points: Point[] = [];
+  /** Who is near and where they walk, in the `map` frame, as of the newest scan. */
+  people: readonly PersonTrack[] = [];
 
   constructor(costmap: StaticCostmap, params: ObstacleParams, layer: LiveLayerParams) {
     this.#costmap = costmap;
@@ -52,6 +55,7 @@ export class LiveObstacles {
   clear(): void {
     this.#layer.clear();
     this.#points = [];
+    this.people = [];
   }
 
   /** The first live obstacle that leaves no room for the robot on the next `ahead` metres of a path. */

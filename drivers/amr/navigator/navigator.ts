@@ -16,6 +16,8 @@ import { Localizer } from '../localisation/localizer.js';
 import { Odometry } from '../localisation/odometry.js';
 import { type ScanPoints, scanPoints } from '../localisation/scan-points.js';
 import { sameGrid } from '../map/bundle.js';
+import { People } from '../tracking/people.js';
+import type { PersonTrack } from '../tracking/types.js';
 import type {
   MapBundle,
   Navigator,
@@ -66,6 +68,7 @@ export class OnboardNavigator implements Navigator {
   readonly #limiter: TwistLimiter;
   readonly #view: LidarView;
   readonly #runner: ActionRunner;
+  readonly #people = new People();
   #ground: Ground | null = null;
   #scan: Scan | null = null;
   /** Scans left out since the last that was taken in; the newest of them is `#scan`. */
@@ -182,6 +185,7 @@ export class OnboardNavigator implements Navigator {
     return {
       ...this.#counters,
       odometry_jumps: this.#odometry.jumps,
+      ...this.#people.counters(),
       ...this.#ground?.localizer.counters(),
       ...this.#ground?.obstacles.counters(),
       ...this.#planner.counters(),
@@ -195,6 +199,11 @@ export class OnboardNavigator implements Navigator {
       path: this.#runner.path(),
       obstacles: [...(this.#ground?.obstacles.points ?? [])],
     };
+  }
+
+  /** Who is near, in the `map` frame; never leaves the motion process. */
+  people(): readonly PersonTrack[] {
+    return this.#people.inMap();
   }
 
   /** At rest most scans are only kept for displays; the newest is made up for when something begins. */
@@ -225,9 +234,22 @@ export class OnboardNavigator implements Navigator {
     const points = scanPoints(scan, mono, (at) => this.#odometry.poseAt(at), this.#config.scanTiming);
     this.#view.add(points, scan.ranges.length, this.#odometry.poseAt(mono), mono);
     const ground = this.#ground;
+    ground?.localizer.addScan(points, mono);
+    this.#track(points, mono);
     if (ground === null) return;
-    ground.localizer.addScan(points, mono);
     this.#mark(ground, points, mono);
+  }
+
+  /** Legs are told from furniture by the map, where the pose is trusted. */
+  #track(points: ScanPoints, mono: number): void {
+    const ground = this.#ground;
+    const sure = ground !== null && ground.localizer.localized === true && !ground.localizer.doubted;
+    const known = {
+      pose: sure ? ground.localizer.poseAt(mono) : null,
+      isMapped: (p: Point) => ground?.obstacles.isMapped(p) ?? false,
+    };
+    this.#people.add(points, this.#odometry.poseAt(mono), known, mono);
+    if (ground !== null) ground.obstacles.people = this.#people.inMap();
   }
 
   /** From a wrong place every wall looks like an obstacle: a doubted pose marks none, a lost one takes them back. */
