@@ -141,9 +141,28 @@ export type AmrEvent =
   | { type: 'docked'; at: number; docked: boolean }
   | { type: 'link'; at: number; connected: boolean; reason: string | null };
 
+/** What a back end can do besides driving, docking and stopping; `RtToDaemon` reports it with `ready`. */
+export const AMR_ABILITIES = [
+  /** Makes a map while it drives. */
+  'mapping',
+  /** Follows a person. */
+  'follow',
+  /** Obeys `drive`, with its dead-man. */
+  'manualDrive',
+  /** Finds its place on the whole map by itself, without being told where it is. */
+  'relocalizeAnywhere',
+  /** Tests its motors and sensors. */
+  'diagnostics',
+  'calibration',
+] as const;
+export type AmrAbility = (typeof AMR_ABILITIES)[number];
+export type AmrAbilities = Readonly<Record<AmrAbility, boolean>>;
+
 export interface AmrDriver {
   /** The newest state, or null before the motion process first reported. Look at `at` before trusting it. */
   state(): RobotState | null;
+  /** What the back end can do; null before the motion process first reported. It may be another one after a restart. */
+  abilities(): AmrAbilities | null;
   /** Latest scan and path for displays; not for control. */
   view(): { scan: Scan | null; path: Pose[] };
   subscribe(listener: (event: AmrEvent) => void): () => void;

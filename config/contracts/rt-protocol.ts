@@ -2,7 +2,7 @@
  * Messages between the daemon and the motion process (`rt`). Plain JSON objects: over the child's IPC channel,
  * or handed across directly when `rt` is hosted inline.
  */
-import type { AmrEvent, MotionAction, PlanRequest, PlanResult, Scan } from './amr.js';
+import type { AmrAbilities, AmrEvent, MotionAction, PlanRequest, PlanResult, Scan } from './amr.js';
 import type { Pose } from './geometry.js';
 import type { ReasonCode } from './reason-codes.js';
 
@@ -21,7 +21,7 @@ export type DaemonToRt =
   { t: 'heartbeat'; beat: number } | { t: 'request'; n: number; request: RtRequest };
 
 export type RtToDaemon =
-  | { t: 'ready'; bootId: string; pid: number }
+  | { t: 'ready'; bootId: string; pid: number; abilities: AmrAbilities }
   | { t: 'heartbeat'; beat: number }
   | { t: 'response'; n: number; ok: true; result?: PlanResult }
   | { t: 'response'; n: number; ok: false; reason: ReasonCode; message: string }

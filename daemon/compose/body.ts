@@ -163,6 +163,7 @@ function withoutBase(client: RtClient, config: Config): Body {
   };
   const amr: AmrDriver = {
     state: () => null,
+    abilities: () => null,
     view: () => ({ scan: null, path: [] }),
     subscribe: (listener) => client.subscribe(listener),
     plan: async () => ({ ok: false, reason: 'no_pose', message: why }),

@@ -5,6 +5,7 @@
  */
 import type {
   ActionKind,
+  AmrAbilities,
   AmrDriver,
   AmrEvent,
   MotionAction,
@@ -52,6 +53,7 @@ export class RtClient implements AmrDriver {
   #ready = false;
   #heardMono: number | null = null;
   #state: RobotState | null = null;
+  #abilities: AmrAbilities | null = null;
   #view: { scan: Scan | null; path: Pose[] } = { scan: null, path: [] };
   #map: string | null = null;
   #beat = 0;
@@ -95,6 +97,10 @@ export class RtClient implements AmrDriver {
 
   state(): RobotState | null {
     return this.#state;
+  }
+
+  abilities(): AmrAbilities | null {
+    return this.#abilities;
   }
 
   view(): { scan: Scan | null; path: Pose[] } {
@@ -204,6 +210,7 @@ export class RtClient implements AmrDriver {
     this.#heardMono = this.#clock.mono();
     switch (message.t) {
       case 'ready':
+        this.#abilities = message.abilities;
         void this.#welcome(message.bootId, message.pid);
         return;
       case 'heartbeat':

@@ -2,13 +2,14 @@
  * The motion process itself, whatever it runs in: it owns base, lidar and navigator, obeys the channel to the
  * daemon, and puts the safety layer before everything else. Forked (`main.ts`) and inline (`inline.ts`) alike.
  */
-import type { ActionUpdate, RobotState } from '../../config/contracts/amr.js';
+import type { ActionUpdate, AmrAbilities, RobotState } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import { prefixed } from '../../config/contracts/counters.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 import type { RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
 import type { BaseDriver, BaseFrame, LidarDriver } from '../serial/types.js';
+import { onboardAbilities } from './abilities.js';
 import type { RtEnd } from './channel.js';
 import { EstopLatch } from './estop-latch.js';
 import { type MotionBody, MotionLoop } from './motion-loop.js';
@@ -40,6 +41,8 @@ export interface RtHostOptions {
   /** Throws with a message for people. */
   loadMap: (mapYaml: string) => MapBundle;
   poses: PoseStore;
+  /** Of the back end; default: of the navigation on board. */
+  abilities?: AmrAbilities;
   /** Whether ports may be held while nothing moves. A simulation in lock-step needs every byte read at once. */
   holdPorts?: boolean;
   /** The channel closed; the wheels have been told to stop. */
@@ -137,7 +140,8 @@ export class RtHost {
       base.stopNow();
       this.#options.onChannelLost(reason);
     });
-    this.#send({ t: 'ready', bootId: this.#options.bootId, pid: this.#options.pid });
+    const { bootId, pid, abilities = onboardAbilities(lidar !== null) } = this.#options;
+    this.#send({ t: 'ready', bootId, pid, abilities });
   }
 
   /** Stops the wheels at once, then lets go of everything. Safe to call twice. */

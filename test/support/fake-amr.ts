@@ -4,6 +4,7 @@
  */
 import type {
   ActionFailure,
+  AmrAbilities,
   AmrDriver,
   AmrEvent,
   MotionAction,
@@ -15,6 +16,7 @@ import type {
 import type { Clock } from '../../config/contracts/clock.js';
 import { TaskFailure } from '../../config/contracts/errors.js';
 import { compose, distance, type Point, type Pose, wrapAngle } from '../../config/contracts/geometry.js';
+import { onboardAbilities } from '../../drivers/rt/abilities.js';
 
 const TICK_MS = 50;
 const TURN_SPEED = 1.2;
@@ -55,6 +57,7 @@ export class FakeAmr implements AmrDriver {
   baseConnected = true;
   lidarConnected = true;
   linked = true;
+  can: AmrAbilities | null = onboardAbilities(true);
   planner: ((request: PlanRequest) => PlanResult | Promise<PlanResult>) | null = null;
   station: Pose;
   /** Every request, for assertions on what reached the driver. */
@@ -92,6 +95,9 @@ export class FakeAmr implements AmrDriver {
 
   state(): RobotState | null {
     return this.#state;
+  }
+  abilities() {
+    return this.can;
   }
   view() {
     return { scan: null, path: [] };

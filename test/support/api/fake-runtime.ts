@@ -2,6 +2,7 @@
  * A `Runtime` for tests of the local API and the CLI: a home, a robot half-way through its workflow, an intake
  * that judges the form of commands, and switches to put all of it into the states that matter.
  */
+
 import type { AmrDriver, AmrEvent, RobotState } from '../../../config/contracts/amr.js';
 import { type Clock, isoWithOffset } from '../../../config/contracts/clock.js';
 import { describeZodError, Refusal, TaskFailure } from '../../../config/contracts/errors.js';
@@ -15,6 +16,7 @@ import type { DeadLetter, OutboxReader, OutboxStats } from '../../../daemon/stor
 import type { StoreError } from '../../../daemon/store/store-error.js';
 import type { ScheduleRecord } from '../../../daemon/task-manager/schedule/types.js';
 import type { TaskManager, TaskRecord, WorkflowRecord } from '../../../daemon/task-manager/types.js';
+import { onboardAbilities } from '../../../drivers/rt/abilities.js';
 import { fakeMethods } from './fake-methods.js';
 import { fakePolicy } from './fake-policy.js';
 import { homeContext } from './home-context.js';
@@ -334,6 +336,7 @@ export class FakeRuntime implements Runtime {
   };
 
   readonly amr: AmrDriver = {
+    abilities: () => onboardAbilities(true),
     state: () => this.robot,
     view: () => {
       const { robot } = this;

@@ -5,6 +5,7 @@ import type { DaemonToRt, RtToDaemon } from '../../../config/contracts/rt-protoc
 import { SimClock, settle } from '../../../config/contracts/sim-clock.js';
 import { RestartPolicy } from '../../../daemon/rt-client/restart-policy.js';
 import { RtClient } from '../../../daemon/rt-client/rt-client.js';
+import { onboardAbilities } from '../../../drivers/rt/abilities.js';
 import { memoryChannel, type RtEnd } from '../../../drivers/rt/channel.js';
 import { DRIVE } from '../../support/rt/rig.js';
 
@@ -62,7 +63,7 @@ describe('the daemon with a motion process', () => {
     });
   };
   const ready = async () => {
-    rt.send({ t: 'ready', bootId: 'rt-1', pid: 1 });
+    rt.send({ t: 'ready', bootId: 'rt-1', pid: 1, abilities: onboardAbilities(true) });
     await settle();
   };
   const links = () => events.flatMap((e) => (e.type === 'link' ? [[e.connected, e.reason]] : []));
@@ -180,7 +181,7 @@ describe('the daemon with a motion process', () => {
     attach();
     asked.length = 0;
     events.length = 0;
-    rt.send({ t: 'ready', bootId: 'rt-2', pid: 2 });
+    rt.send({ t: 'ready', bootId: 'rt-2', pid: 2, abilities: onboardAbilities(true) });
     expect(links()).toEqual([]);
     await settle();
     expect(asked).toMatchObject([{ t: 'request', request: { op: 'loadMap', mapYaml: '/maps/home.yaml' } }]);
