@@ -23,7 +23,7 @@ export const NOT_BUILT = {
   interaction: ['interSchedule', 'cancelInteraction', 'pauseInteraction', 'resumeInteraction'],
   app: ['setLauncherScreen', 'setAppStatus'],
   iot: ['syncSchedules', 'requestOutdoorAir', 'uploadDeviceLog'],
-  maintenance: ['runMotorDiagnostics', 'calibrateSensors', 'startOta', 'restartDaemon'],
+  maintenance: ['startOta', 'restartDaemon'],
   filing: ['startFiling', 'confirmFilingLogin', 'approveFilingSubmit', 'cancelFiling'],
   errand: ['startErrand', 'cancelErrand'],
   assistant: ['runJob', 'createFocusBlock', 'createTodo', 'setQuietHours'],

@@ -2,6 +2,8 @@
 import { pauseCleaning, resumeCleaning, setCleaningMode, stopCleaning } from './cleaning/controls.js';
 import { startCleaning } from './cleaning/start-cleaning.js';
 import { syncState } from './iot/sync-state.js';
+import { calibrateSensors } from './maintenance/calibrate-sensors.js';
+import { runMotorDiagnostics } from './maintenance/run-motor-diagnostics.js';
 import { copyMap } from './map/copy-map.js';
 import { resetMap } from './map/reset-map.js';
 import { setAreas } from './map/set-areas.js';
@@ -35,6 +37,8 @@ const BUILT = [
   setLlmTts,
   stopTts,
   syncState,
+  runMotorDiagnostics,
+  calibrateSensors,
 ] as const;
 
 export function createMethods(services: Services): MethodSpec[] {

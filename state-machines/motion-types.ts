@@ -1,4 +1,5 @@
 /** Motion operations as executors use them: promises that come back with physical evidence. */
+import type { MeasureLeg } from '../config/contracts/amr.js';
 import type { Pose } from '../config/contracts/geometry.js';
 import type { StageReporter, StopProof } from './types.js';
 
@@ -63,6 +64,13 @@ export interface Rotation {
   stoppedForMs: number;
 }
 
+/** What the legs of a measurement gave, by leg and name; see `drivers/amr/maintenance/measure.ts`. */
+export interface Measurement {
+  detail: Readonly<Record<string, number>>;
+  observedAtMs: number;
+  stoppedForMs: number;
+}
+
 export interface DockResult {
   docked: boolean;
   charging: boolean | null;
@@ -81,7 +89,7 @@ export interface UndockResult {
   observedAtMs: number;
 }
 
-export type MotionActivity = 'idle' | 'navigating' | 'docking' | 'undocking' | 'rotating';
+export type MotionActivity = 'idle' | 'measuring' | 'navigating' | 'docking' | 'undocking' | 'rotating';
 
 export interface MotionStatus {
   activity: MotionActivity;
@@ -108,6 +116,12 @@ export interface MotionOperations {
     signal: AbortSignal,
     onStage: StageReporter,
   ): Promise<Rotation>;
+  /** Turns the wheels leg by leg and measures; off the station, and nowhere else than around where it stands. */
+  measure(
+    request: Operation & { legs: MeasureLeg[] },
+    signal: AbortSignal,
+    onStage: StageReporter,
+  ): Promise<Measurement>;
   /** Drives home and onto the contacts, with retries. */
   dock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<DockResult>;
   /** Leaves the contacts until clear of the station. Rejects with STATE_CONDITION_FAILED when not docked. */

@@ -1,5 +1,5 @@
 /** Everything that moves the robot, one operation at a time. */
-import type { AmrDriver } from '../config/contracts/amr.js';
+import type { AmrDriver, MeasureLeg } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
 import { TaskFailure } from '../config/contracts/errors.js';
 import { distance, type Pose } from '../config/contracts/geometry.js';
@@ -10,6 +10,7 @@ import type {
   Arrival,
   DockResult,
   JourneySoFar,
+  Measurement,
   MotionActivity,
   MotionOperations,
   MotionStatus,
@@ -19,6 +20,7 @@ import type {
   UndockResult,
 } from './motion-types.js';
 import type { NavigationRunner } from './navigation/runner.js';
+import { oneAction } from './one-action.js';
 import { PendingStops } from './pending-stops.js';
 import type { MachineSettings } from './settings.js';
 import { turn } from './turn.js';
@@ -86,6 +88,22 @@ export class Motion implements MotionOperations {
       const { angle, tolerance, fence } = request;
       const spin = { id: this.#deps.newId(), angle, tolerance, fence };
       return turn(this.#deps.amr, this.#deps.clock, this.#limits, spin, until);
+    });
+  }
+
+  measure(
+    request: Operation & { legs: MeasureLeg[] },
+    signal: AbortSignal,
+    onStage: StageReporter,
+  ): Promise<Measurement> {
+    return this.#exclusive('measuring', request, signal, async (until) => {
+      const { amr, clock, newId } = this.#deps;
+      const { legs, fence } = request;
+      const action = { id: newId(), action: { kind: 'measure', legs }, fence } as const;
+      const { ended, proof } = await oneAction(amr, clock, this.#limits, action, until, (note) =>
+        onStage('maintenance.measuring', { note }),
+      );
+      return { detail: ended.detail, ...proof };
     });
   }
 

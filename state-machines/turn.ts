@@ -3,10 +3,9 @@ import type { ActionUpdate, AmrDriver } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
 import { TaskFailure } from '../config/contracts/errors.js';
 import { wrapAngle } from '../config/contracts/geometry.js';
-import type { TaskReason } from '../config/contracts/reason-codes.js';
-import { awaitWheelsStopped, bodyFacts, knownPose, type StopLimits, stoppedWithProof } from './body.js';
-import { rejectionOf } from './motion-link.js';
+import { bodyFacts, type StopLimits } from './body.js';
 import type { Rotation } from './motion-types.js';
+import { oneAction } from './one-action.js';
 
 export interface TurnRequest {
   id: string;
@@ -15,9 +14,9 @@ export interface TurnRequest {
   fence: number;
 }
 
-type Ended = Exclude<ActionUpdate, { status: 'running' }>;
+type Succeeded = Extract<ActionUpdate, { status: 'succeeded' }>;
 
-/** `onRunning`: called with the first report that it turns. Rejects as `MotionOperations` says. */
+/** Rejects as `MotionOperations` says. */
 export async function turn(
   amr: AmrDriver,
   clock: Clock,
@@ -26,14 +25,9 @@ export async function turn(
   signal: AbortSignal,
 ): Promise<Rotation> {
   const before = bodyFacts(amr.state(), clock.now(), limits.freshMs);
-  const ended = signal.aborted ? 'aborted' : await spin(amr, request, signal);
-  if (ended === 'aborted') {
-    await amr.stop('rotation cancelled').catch(() => undefined);
-    throw stoppedWithProof(await awaitWheelsStopped(amr, clock, limits));
-  }
-  const proof = await awaitWheelsStopped(amr, clock, limits);
-  if (ended.status === 'stopped') throw stoppedWithProof(proof);
-  if (ended.status === 'failed') throw turnFailure(ended, amr, clock, limits);
+  const { id, angle, tolerance, fence } = request;
+  const spin = { id, action: { kind: 'spin', angle, tolerance }, fence } as const;
+  const { ended, proof } = await oneAction(amr, clock, limits, spin, signal);
   const after = bodyFacts(amr.state(), clock.now(), limits.freshMs);
   const turned = turnedBy(ended, request.angle, before.pose?.theta ?? null, after.pose?.theta ?? null);
   if (turned === null) {
@@ -42,38 +36,12 @@ export async function turn(
   return { turned, pose: after.pose, observedAtMs: proof.observedAtMs, stoppedForMs: proof.stoppedForMs };
 }
 
-function spin(amr: AmrDriver, request: TurnRequest, signal: AbortSignal): Promise<Ended | 'aborted'> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => end(() => resolve('aborted'));
-    const unsubscribe = amr.subscribe((event) => {
-      if (event.type === 'link' && !event.connected) {
-        const gone = new TaskFailure('HARDWARE_FAULT', 'the motion process is gone');
-        end(() => reject(gone));
-      }
-      if (event.type !== 'action' || event.update.id !== request.id) return;
-      const { update } = event;
-      if (update.status !== 'running') end(() => resolve(update));
-    });
-    const end = (tell: () => void) => {
-      unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-      tell();
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    const { angle, tolerance } = request;
-    amr.start(request.id, { kind: 'spin', angle, tolerance }, request.fence).catch((error: unknown) => {
-      const { reason, message } = rejectionOf(error);
-      end(() => reject(new TaskFailure(reason, message)));
-    });
-  });
-}
-
 /**
  * The pose says how far it turned, up to whole turns; the driver's own measurement says which. Without a pose the
  * driver's measurement stands alone.
  */
 function turnedBy(
-  ended: Extract<Ended, { status: 'succeeded' }>,
+  ended: Succeeded,
   asked: number,
   before: number | null,
   after: number | null,
@@ -81,24 +49,4 @@ function turnedBy(
   const reported = ended.detail.turned ?? null;
   if (before === null || after === null) return reported;
   return asked + wrapAngle(after - before - asked);
-}
-
-function turnFailure(
-  ended: Extract<Ended, { status: 'failed' }>,
-  amr: AmrDriver,
-  clock: Clock,
-  limits: StopLimits,
-): TaskFailure {
-  const facts = bodyFacts(amr.state(), clock.now(), limits.freshMs);
-  const reason: TaskReason = facts.estop
-    ? 'EMERGENCY_STOP'
-    : ended.failure === 'blocked' || ended.failure === 'stuck'
-      ? 'OBSTRUCTED'
-      : ended.failure === 'localization_lost'
-        ? 'LOCALIZATION_LOST'
-        : 'HARDWARE_FAULT';
-  return new TaskFailure(reason, ended.message, {
-    observedAtMs: ended.at,
-    evidence: { where: ended.where, pose: knownPose(facts) },
-  });
 }

@@ -31,7 +31,7 @@ export interface SafetyState {
   estop: { latched: boolean; by: string | null; at: number | null };
 }
 
-export type ActionKind = 'followPath' | 'spin' | 'backUp' | 'drive' | 'dock' | 'undock';
+export type ActionKind = 'followPath' | 'spin' | 'backUp' | 'drive' | 'dock' | 'undock' | 'measure';
 
 export type MotionAction =
   | {
@@ -51,7 +51,53 @@ export type MotionAction =
   /** Final approach from in front of the station to live charging contacts. `station`: pose when docked. */
   | { kind: 'dock'; station: Pose }
   /** Backs off the contacts until `clearance` metres from the docked position; refused when not docked. */
-  | { kind: 'undock'; clearance: number };
+  | { kind: 'undock'; clearance: number }
+  /** Turns the wheels leg by leg, stands, and says what wheels, motors, gyro and lidar made of each. */
+  | { kind: 'measure'; legs: MeasureLeg[] };
+
+/** Both wheels at their speeds (m/s) for a time; `expect`: how far the lidar may find the robot from where it began. */
+export interface MeasureLeg {
+  left: number;
+  right: number;
+  forMs: number;
+  /** `near`: within some centimetres and half a radian; `wheels`: about where the wheels say. */
+  expect: 'near' | 'wheels';
+}
+
+/**
+ * What is known better of this robot than its profile says: factors on the wheels' ways and their distance, and the
+ * direction of the lidar in addition to that of the profile, rad.
+ */
+export interface Calibration {
+  wheelScale: number;
+  wheelBaseScale: number;
+  lidarYaw: number;
+  /** Robot time of the measurement, epoch ms. */
+  at: number;
+}
+
+/** What the chips say of themselves; null where they do not. */
+export interface HardwareReport {
+  base: {
+    chip: string;
+    hardwareVersion: string | null;
+    firmwareVersion: string | null;
+    /** °C, of the battery. */
+    temperature: number | null;
+    /** Strength of the floor's reflection, in the base's own units, from left to right. */
+    cliffSignals: readonly number[] | null;
+  };
+  lidar: {
+    chip: string;
+    model: string | null;
+    hardwareVersion: string | null;
+    firmwareVersion: string | null;
+    health: 'good' | 'warning' | 'error' | null;
+  } | null;
+  /** In force now, and before that; null: the profile's figures. */
+  calibration: Calibration | null;
+  previousCalibration: Calibration | null;
+}
 
 export type ActionFailure =
   /** No way forward for longer than the follower waits; `where` is the obstacle in the map frame. */
@@ -106,6 +152,8 @@ export interface RobotState {
   action: { id: string; kind: ActionKind } | null;
   mapId: string | null;
   counters: Record<string, number>;
+  /** Absent where the back end has no chips of its own. */
+  hardware?: HardwareReport;
 }
 
 /** A 2-D scan in `base_link`. `ranges[i]` metres at `angleMin + i * angleIncrement`; NaN where nothing was seen. */
@@ -184,4 +232,9 @@ export interface AmrDriver {
   clearMap(): Promise<void>;
   /** Tells localisation where the robot is, e.g. on its station. */
   relocalize(pose: Pose): Promise<void>;
+  /**
+   * Puts a calibration in force, now and after a restart; null: the profile's figures. Resolves when it is written
+   * down. Rejects with `ILLEGAL_STATE` during an action. Absent where the back end keeps none.
+   */
+  setCalibration?(calibration: Calibration | null): Promise<void>;
 }

@@ -2,7 +2,7 @@
  * Messages between the daemon and the motion process (`rt`). Plain JSON objects: over the child's IPC channel,
  * or handed across directly when `rt` is hosted inline.
  */
-import type { AmrAbilities, AmrEvent, MotionAction, PlanRequest, PlanResult, Scan } from './amr.js';
+import type { AmrAbilities, AmrEvent, Calibration, MotionAction, PlanRequest, PlanResult, Scan } from './amr.js';
 import type { Pose } from './geometry.js';
 import type { ReasonCode } from './reason-codes.js';
 
@@ -14,7 +14,8 @@ export type RtRequest =
   | { op: 'plan'; request: PlanRequest }
   | { op: 'loadMap'; mapYaml: string }
   | { op: 'clearMap' }
-  | { op: 'relocalize'; pose: Pose };
+  | { op: 'relocalize'; pose: Pose }
+  | { op: 'setCalibration'; calibration: Calibration | null };
 
 export type DaemonToRt =
   /** `beat` increases by one each time; `rt` answers with the same number. */

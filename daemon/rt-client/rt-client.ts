@@ -8,6 +8,7 @@ import type {
   AmrAbilities,
   AmrDriver,
   AmrEvent,
+  Calibration,
   MotionAction,
   PlanRequest,
   PlanResult,
@@ -178,6 +179,10 @@ export class RtClient implements AmrDriver {
 
   async relocalize(pose: Pose): Promise<void> {
     await this.#ask('relocalize', { op: 'relocalize', pose }, ANSWER_MS);
+  }
+
+  async setCalibration(calibration: Calibration | null): Promise<void> {
+    await this.#ask('setCalibration', { op: 'setCalibration', calibration }, ANSWER_MS);
   }
 
   counters(): Record<string, number> {

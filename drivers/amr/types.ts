@@ -117,6 +117,15 @@ export interface WheelSample {
   readonly right: number;
 }
 
+/** What only some bases report; null where this one does not. */
+export interface DriveDetails {
+  /** Magnitude, mA. */
+  readonly motorCurrentLeftMa: number | null;
+  readonly motorCurrentRightMa: number | null;
+  /** Of a gyro, rad, counter-clockwise, wrapping around. */
+  readonly gyroHeading: number | null;
+}
+
 /** What the motion process knows at one control step. */
 export interface NavigatorInput {
   /** Monotonic and robot time, ms. */
@@ -135,6 +144,9 @@ export interface NavigatorInput {
   readonly safety: SafetyLevel;
   /** What demands it, for the message of what it ends. */
   readonly safetyBecause?: readonly SafetyCondition[];
+  readonly drive?: DriveDetails;
+  /** What is wrong with a wheel, in one sentence; ends the running action with `hardware`. */
+  readonly driveFault?: string | null;
 }
 
 export interface NavigatorOutput {

@@ -9,6 +9,9 @@ import { DEFAULT_NAVIGATOR, type NavigatorConfig } from '../amr/navigator/config
 import { OnboardNavigator } from '../amr/navigator/navigator.js';
 import type { Planner } from '../amr/types.js';
 import type { DriverLog } from '../serial/driver-base.js';
+import { type Calibrated, calibratedBase, calibratedLidar } from './calibrated.js';
+import { readCalibrations, writeCalibrations } from './calibration-file.js';
+import { CalibrationKeeper } from './calibration-keeper.js';
 import type { RtEnd } from './channel.js';
 import { estopMask, type RtConfig } from './config.js';
 import { createBase, createLidar } from './create-drivers.js';
@@ -43,12 +46,15 @@ export function assembleRt(parts: RtParts): RtHost {
   if (safety.unreadable !== null) {
     log('error', 'safety.json cannot be read: the e-stop is latched', { why: safety.unreadable });
   }
+  const base = calibratedBase(createBase(config.base, { ...parts, log }));
+  const lidar = config.lidar === null ? null : calibratedLidar(createLidar(config.lidar, { ...parts, log }));
   const planner = parts.planner(fieldsFirst(log));
   return new RtHost({
     clock,
     channel,
-    base: createBase(config.base, { ...parts, log }),
-    lidar: config.lidar === null ? null : createLidar(config.lidar, { ...parts, log }),
+    base,
+    lidar,
+    calibrations: calibrationsOf(config.stateDir, lidar === null ? [base] : [base, lidar], log),
     navigator: new OnboardNavigator({ planner, random: parts.random, config: navigatorConfig(config) }),
     bootId: new Ids(() => clock.now(), parts.random).make('rt'),
     pid: parts.pid,
@@ -61,6 +67,21 @@ export function assembleRt(parts: RtParts): RtHost {
     poses: new PoseFile(config.stateDir),
     holdPorts: config.heartbeat === 'line',
     onChannelLost: parts.onChannelLost,
+  });
+}
+
+function calibrationsOf(
+  stateDir: string,
+  calibrated: readonly Calibrated[],
+  log: DriverLog,
+): CalibrationKeeper {
+  const { unreadable, calibration, previous } = readCalibrations(stateDir);
+  if (unreadable !== null) {
+    log('warn', "calibration.json cannot be read: the profile's figures are in force", { why: unreadable });
+  }
+  return new CalibrationKeeper(calibrated, {
+    initial: { calibration, previous },
+    save: (next) => writeCalibrations(stateDir, next),
   });
 }
 
@@ -77,7 +98,10 @@ function bodyOf({ base, motion }: RtConfig): MotionBody {
   };
 }
 
-function navigatorConfig({ base, motion }: RtConfig): NavigatorConfig {
+/** Turns of the lidar, ms, as far as they are known beforehand; head down it turns the other way. */
+const TURN_MS = { ld19: 100, rplidar_a1: 143 } as const;
+
+function navigatorConfig({ base, lidar, motion }: RtConfig): NavigatorConfig {
   const defaults = DEFAULT_NAVIGATOR;
   return {
     ...defaults,
@@ -89,6 +113,15 @@ function navigatorConfig({ base, motion }: RtConfig): NavigatorConfig {
       maxWheelSpeed: base.max_wheel_speed,
       wheelBase: base.wheel_base,
     },
+    ...(lidar === null
+      ? {}
+      : {
+          scanTiming: {
+            turnMs: TURN_MS[lidar.driver],
+            clockwise: !lidar.inverted,
+            startBearing: lidar.yaw,
+          },
+        }),
     inflation: { ...defaults.inflation, robotRadius: motion.radius },
   };
 }

@@ -10,6 +10,7 @@ import type { RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
 import type { BaseDriver, BaseFrame, LidarDriver } from '../serial/types.js';
 import { onboardAbilities } from './abilities.js';
+import { type CalibrationKeeper, hardwareReport } from './calibration-keeper.js';
 import type { RtEnd } from './channel.js';
 import { EstopLatch } from './estop-latch.js';
 import { type MotionBody, MotionLoop } from './motion-loop.js';
@@ -43,6 +44,7 @@ export interface RtHostOptions {
   poses: PoseStore;
   /** Of the back end; default: of the navigation on board. */
   abilities?: AmrAbilities;
+  calibrations?: CalibrationKeeper;
   /** Whether ports may be held while nothing moves. A simulation in lock-step needs every byte read at once. */
   holdPorts?: boolean;
   /** The channel closed; the wheels have been told to stop. */
@@ -51,6 +53,7 @@ export interface RtHostOptions {
 
 /** How often the counters in the state are renewed, in control cycles. */
 const COUNTERS_EVERY = 20;
+const PROFILE_FIGURES = { calibration: null, previous: null };
 /** How long the drivers may take to close their ports, ms. */
 const CLOSE_MS = 500;
 
@@ -104,6 +107,7 @@ export class RtHost {
       loop: this.#loop,
       latch: this.#latch,
       poses: this.#poses,
+      ...(options.calibrations === undefined ? {} : { calibrations: options.calibrations }),
       loadMap: options.loadMap,
       send: (message) => this.#send(message),
     });
@@ -169,7 +173,13 @@ export class RtHost {
     const { base, lidar, navigator } = this.#options;
     const opening = Number(base.opening) + Number(lidar?.opening ?? false);
     const { pendingPlans } = navigator.state();
-    return opening + Math.max(this.#requests.busy, pendingPlans) + this.#latch.busy + this.#poses.busy;
+    return (
+      opening +
+      Math.max(this.#requests.busy, pendingPlans) +
+      this.#latch.busy +
+      this.#poses.busy +
+      (this.#options.calibrations?.busy ?? 0)
+    );
   }
 
   /** By the names the simulator gives its lines. */
@@ -239,6 +249,7 @@ export class RtHost {
       safety: this.#guard.state(),
       action: this.#loop.action,
       counters: this.#shownCounters,
+      hardware: hardwareReport(base, lidar, this.#options.calibrations?.kept ?? PROFILE_FIGURES),
     });
   }
 

@@ -200,6 +200,7 @@ export class MotionLoop {
       bumps: { left: frame?.bumpLeft ?? false, right: frame?.bumpRight ?? false },
       safety: safety.level,
       safetyBecause: safety.because,
+      drive: this.#base.details(),
     };
   }
 

@@ -1,10 +1,13 @@
 /** Obeys or refuses what the daemon asks of the motion process, and answers each request once. */
+
+import type { Calibration } from '../../config/contracts/amr.js';
 import { describeZodError, errorText, Refusal, shown } from '../../config/contracts/errors.js';
 import type { ReasonCode } from '../../config/contracts/reason-codes.js';
 import type { RtRequest, RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
 import { FenceGate } from '../fence-gate.js';
 import type { BaseDriver } from '../serial/types.js';
+import type { CalibrationKeeper } from './calibration-keeper.js';
 import type { EstopLatch } from './estop-latch.js';
 import type { MotionLoop } from './motion-loop.js';
 import type { PoseKeeper } from './pose-keeper.js';
@@ -18,6 +21,7 @@ export interface RequestHandlerParts {
   loop: MotionLoop;
   latch: EstopLatch;
   poses: PoseKeeper;
+  calibrations?: CalibrationKeeper;
   /** Throws with a message for people. */
   loadMap: (mapYaml: string) => MapBundle;
   send: (message: RtToDaemon) => void;
@@ -110,6 +114,10 @@ export class RequestHandler {
         navigator.clearMap();
         this.#log('info', 'no map is in use any more');
         return 'now';
+      case 'setCalibration':
+        this.#requireRest('the calibration');
+        this.#setCalibration(n, request.calibration);
+        return 'later';
       case 'relocalize':
         navigator.relocalize(request.pose);
         return 'now';
@@ -173,9 +181,20 @@ export class RequestHandler {
     this.#log('info', `map ${bundle.id} is in use`);
   }
 
-  #requireRest(): void {
+  #setCalibration(n: number, calibration: Calibration | null): void {
+    const { calibrations } = this.#parts;
+    if (calibrations === undefined) {
+      throw new Refusal('CAPABILITY_UNAVAILABLE', 'this motion process keeps no calibration');
+    }
+    calibrations.set(calibration).then(
+      () => this.#accept(n),
+      (error: unknown) => this.#refuseFor(n, error),
+    );
+  }
+
+  #requireRest(what = 'the map'): void {
     if (this.#parts.loop.action === null) return;
-    throw new Refusal('ILLEGAL_STATE', 'the map cannot be changed while an action runs');
+    throw new Refusal('ILLEGAL_STATE', `${what} cannot be changed while an action runs`);
   }
 
   #readMap(mapYaml: string): MapBundle {

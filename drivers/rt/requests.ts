@@ -11,6 +11,14 @@ const reason = z.string().max(500);
 const pose = z.strictObject({ x: finite, y: finite, theta: finite });
 const speed = positive.max(5, 'm/s, at most 5');
 
+/** Beyond a tenth no wheel is worn and no lidar is turned: the profile is wrong then. */
+export const calibrationSchema = z.strictObject({
+  wheelScale: finite.min(0.9).max(1.1),
+  wheelBaseScale: finite.min(0.9).max(1.1),
+  lidarYaw: finite.min(-0.2).max(0.2),
+  at: finite,
+});
+
 const action = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('followPath'),
@@ -27,6 +35,20 @@ const action = z.discriminatedUnion('kind', [
     ttlMs: positive.max(2000, 'milliseconds, at most 2000'),
   }),
   z.strictObject({ kind: z.literal('dock'), station: pose }),
+  z.strictObject({
+    kind: z.literal('measure'),
+    legs: z
+      .array(
+        z.strictObject({
+          left: finite.min(-0.3).max(0.3),
+          right: finite.min(-0.3).max(0.3),
+          forMs: positive.max(30_000, 'milliseconds, at most 30000'),
+          expect: z.enum(['near', 'wheels']),
+        }),
+      )
+      .min(1)
+      .max(16),
+  }),
   z.strictObject({ kind: z.literal('undock'), clearance: positive.max(5, 'metres, at most 5') }),
 ]);
 
@@ -39,6 +61,7 @@ const request = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('loadMap'), mapYaml: z.string().min(1).max(4096) }),
   z.strictObject({ op: z.literal('clearMap') }),
   z.strictObject({ op: z.literal('relocalize'), pose }),
+  z.strictObject({ op: z.literal('setCalibration'), calibration: calibrationSchema.nullable() }),
 ]);
 
 export const daemonToRtSchema = z.discriminatedUnion('t', [

@@ -1,5 +1,5 @@
 /** The state that the motion process publishes, put together from its parts. What is not known now is null. */
-import type { ActionKind, RobotState, SafetyState } from '../../config/contracts/amr.js';
+import type { ActionKind, HardwareReport, RobotState, SafetyState } from '../../config/contracts/amr.js';
 import type { NavigatorState } from '../amr/types.js';
 import type { BaseFrame } from '../serial/types.js';
 
@@ -15,6 +15,7 @@ export interface StateParts {
   safety: SafetyState;
   action: { id: string; kind: ActionKind } | null;
   counters: Record<string, number>;
+  hardware: HardwareReport;
 }
 
 /** What a frame says is taken for the present this long, ms. */
@@ -38,6 +39,7 @@ export function robotState(parts: StateParts): RobotState {
     action: parts.action,
     mapId: navigation.mapId,
     counters: parts.counters,
+    hardware: parts.hardware,
   };
 }
 

@@ -1,6 +1,7 @@
 /** What a controller sees at one step, and what it answers. Controllers know neither ports nor actions' ids. */
-import type { ActionFailure } from '../../../config/contracts/amr.js';
+import type { ActionFailure, Scan } from '../../../config/contracts/amr.js';
 import type { Point, Pose, Twist } from '../../../config/contracts/geometry.js';
+import type { DriveDetails, WheelSample } from '../types.js';
 
 /** How far the robot can go before it touches something. */
 export interface FreeWay {
@@ -40,6 +41,11 @@ export interface ControlInput {
   readonly ir: { readonly omni: number; readonly left: number; readonly right: number };
   readonly docked: boolean | null;
   readonly bumped: boolean;
+  /** For measuring: ways of the wheels one by one, what the base reports besides, and a scan that has just come. */
+  readonly wheels: WheelSample | null;
+  readonly drive: DriveDetails | null;
+  readonly scan: Scan | null;
+  readonly driveFault: string | null;
 }
 
 export type ControlStatus =

@@ -181,6 +181,10 @@ export class ActionRunner {
       const message = `the safety layer stopped the robot: ${because}`;
       return { status: 'failed', failure: 'safety_stop', message, where: facts.pose };
     }
+    // What is measured may be just that: a wheel that does not do what it is told.
+    if (input.driveFault !== null && running.action.kind !== 'measure') {
+      return { status: 'failed', failure: 'hardware', message: input.driveFault, where: facts.pose };
+    }
     const needsPose = running.action.kind === 'followPath' || running.action.kind === 'dock';
     if (needsPose && (facts.localized === false || facts.pose === null)) {
       const message =

@@ -6,6 +6,7 @@ import { DriveController } from '../control/manual.js';
 import { SpinController } from '../control/spin.js';
 import { BackUpController, UndockController } from '../control/straight.js';
 import type { Controller } from '../control/types.js';
+import { MeasureController } from '../maintenance/measure.js';
 import type { NavigatorConfig } from './config.js';
 import { FollowPathController } from './follow-path.js';
 import type { LiveObstacles } from './live-obstacles.js';
@@ -43,6 +44,8 @@ export function createController(action: MotionAction, parts: ControllerParts): 
       return ground === null
         ? null
         : new DockController(action.station, config.inflation.robotRadius, config.dock);
+    case 'measure':
+      return new MeasureController(action.legs, config.limits.wheelBase);
     case 'undock':
       return new UndockController(action.clearance, { ...config.backward, speed: config.undockSpeed });
     default:

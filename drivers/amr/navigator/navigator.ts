@@ -276,6 +276,10 @@ export class OnboardNavigator implements Navigator {
       ir: input.ir,
       docked: input.docked,
       bumped: input.bumps.left || input.bumps.right,
+      wheels: input.wheels,
+      drive: input.drive ?? null,
+      scan: input.scan,
+      driveFault: input.driveFault ?? null,
     };
   }
 

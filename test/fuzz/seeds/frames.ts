@@ -27,6 +27,13 @@ const STREAM: readonly (readonly [id: number, length: number])[] = [
   [52, 1],
   [53, 1],
   [58, 1],
+  [24, 1],
+  [28, 2],
+  [29, 2],
+  [30, 2],
+  [31, 2],
+  [54, 2],
+  [55, 2],
 ];
 
 export function create2Frame(random: Random): Uint8Array {

@@ -36,7 +36,9 @@ export interface Received {
 
 const STREAM_EVERY_MS = 15;
 const MM_PER_COUNT = (Math.PI * 72) / 508.8;
-const SIZES: Record<number, number> = { 22: 2, 23: 2, 25: 2, 26: 2, 43: 2, 44: 2 };
+const SIZES: Record<number, number> = Object.fromEntries(
+  [22, 23, 25, 26, 28, 29, 30, 31, 43, 44, 54, 55].map((id) => [id, 2]),
+);
 const ARGUMENTS: Record<number, number> = { 145: 4, 137: 4, 149: 1, 150: 1 };
 
 export class Create2Peer {

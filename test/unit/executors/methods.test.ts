@@ -13,7 +13,7 @@ const HIL = fileURLToPath(new URL('../../hil', import.meta.url));
 describe('the registered methods', () => {
   const { methods } = testRobot();
 
-  it('are those of the movement, map, cleaning, voice and iot executors that are built', () => {
+  it('are those of the movement, map, cleaning, voice, iot and maintenance executors that are built', () => {
     expect(methods.map((method) => method.name)).toEqual([
       'setMoveTo',
       'pauseMove',
@@ -35,6 +35,8 @@ describe('the registered methods', () => {
       'setLlmTts',
       'stopTts',
       'syncState',
+      'runMotorDiagnostics',
+      'calibrateSensors',
     ]);
   });
 
