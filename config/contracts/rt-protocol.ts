@@ -2,7 +2,15 @@
  * Messages between the daemon and the motion process (`rt`). Plain JSON objects: over the child's IPC channel,
  * or handed across directly when `rt` is hosted inline.
  */
-import type { AmrAbilities, AmrEvent, Calibration, MotionAction, PlanRequest, PlanResult, Scan } from './amr.js';
+import type {
+  AmrAbilities,
+  AmrEvent,
+  Calibration,
+  MotionAction,
+  PlanRequest,
+  PlanResult,
+  Scan,
+} from './amr.js';
 import type { Pose } from './geometry.js';
 import type { ReasonCode } from './reason-codes.js';
 

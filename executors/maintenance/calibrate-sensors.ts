@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Calibration, HardwareReport, MeasureLeg } from '../../config/contracts/amr.js';
 import { Refusal, TaskFailure } from '../../config/contracts/errors.js';
+import { requireAbility } from '../abilities.js';
 import { factsNow } from '../body.js';
 import { type Completion, defineMethod, type MethodSpec, type RunContext } from '../method.js';
 import { withWheelProof } from '../proof.js';
@@ -45,10 +46,11 @@ const outputSchema = z.strictObject({
 
 export function calibrateSensors(services: Services): MethodSpec {
   const available = () => {
+    requireAbility(services.amr, 'calibration');
     if (services.amr.setCalibration === undefined || hardware(services) === null) {
       throw new Refusal(
         'CAPABILITY_UNAVAILABLE',
-        'this robot has no wheels and lidar of its own to calibrate, or does not report yet',
+        'the motion process does not report its wheels and lidar yet',
       );
     }
   };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { MeasureLeg } from '../../config/contracts/amr.js';
 import { Refusal } from '../../config/contracts/errors.js';
+import { requireAbility } from '../abilities.js';
 import { requireMotion } from '../body.js';
 import { defineMethod, type MethodSpec } from '../method.js';
 import { withWheelProof } from '../proof.js';
@@ -24,7 +25,10 @@ const outputSchema = z.strictObject({
 });
 
 export function runMotorDiagnostics(services: Services): MethodSpec {
-  const available = (nowMs: number) => requireFreeStand(services, nowMs);
+  const available = (nowMs: number) => {
+    requireAbility(services.amr, 'diagnostics');
+    requireFreeStand(services, nowMs);
+  };
   return defineMethod<Record<string, never>>({
     name: 'runMotorDiagnostics',
     executor: 'maintenance',
