@@ -13,6 +13,35 @@ export const mapTexts = {
     ko: '지도 파일에서 길 찾기 (데몬 없이)',
     en: 'plan a way on a map file; needs no daemon',
   },
+  cmdMapBuild: {
+    ko: '기록된 주행에서 지도 만들기 (데몬 없이)',
+    en: 'make a map out of a recorded drive; needs no daemon',
+  },
+  optLog: { ko: '주행 기록 파일 (BreezySLAM 형식)', en: 'log of the drive, in the format of BreezySLAM' },
+  optOut: { ko: '지도를 쓸 폴더', en: 'folder to write the map into' },
+  optResolution: { ko: '한 칸의 크기 m', en: 'size of a cell, m' },
+  optNoOdometry: { ko: '바퀴를 믿지 않기', en: 'do not believe the wheels' },
+  optNoRooms: { ko: '방으로 나누지 않기', en: 'do not divide into rooms' },
+  optWheelRadius: { ko: '바퀴 반지름 m', en: 'radius of a wheel, m' },
+  optWheelBase: { ko: '두 바퀴 사이 거리 m', en: 'distance between the wheels, m' },
+  optTicks: { ko: '바퀴 한 바퀴의 틱 수', en: 'ticks for a turn of a wheel' },
+  optLidarX: {
+    ko: '라이다가 축 중앙에서 앞으로 나온 거리 m',
+    en: 'how far in front of the axle the lidar sits, m',
+  },
+  buildProgress: { ko: '스캔 {done}/{scans} · {percent}%', en: 'scan {done} of {scans} · {percent}%' },
+  buildDone: {
+    ko: '지도를 썼어요: {file}, 그림 {picture}\n스캔 {scans}개 (맞지 않은 것 {unmatched}개), 주행 {way} m, 방 {rooms}개\n일치도 {score}%, 다시 알아본 곳 {loops}번, 바로잡은 어긋남 최대 {drift} m, 벽 두께 {wall} cm',
+    en: 'map written: {file}, picture {picture}\n{scans} scans ({unmatched} did not fit), {way} m driven, rooms: {rooms}\nfit {score}%, places seen again {loops}, drift corrected up to {drift} m, walls {wall} cm thick',
+  },
+  buildCutOff: {
+    ko: '{file}: 마지막 줄이 잘려 있어서 뺐어요',
+    en: '{file}: the last line is cut off and was left out',
+  },
+  buildNothing: {
+    ko: '{file}: 지도를 만들 수 있는 스캔이 없어요',
+    en: '{file}: no scan in it sees enough for a map',
+  },
   optPng: { ko: '그림을 쓸 PNG 파일', en: 'PNG file to write the picture to' },
   optFrom: {
     ko: '출발: x,y (m) 또는 방 이름이나 id',

@@ -22,4 +22,17 @@ export function mapCommands(program: Command, t: Translate, define: Define): voi
     .requiredOption('--to <place>', t('optTo'))
     .option('--radius <m>', t('optRadius'))
     .option('--png <picture>', t('optPng'));
+  define(map, 'build', 'cmdMapBuild', async (cli, _, options) =>
+    (await import('./commands/map-build.js')).buildMapFile(cli, options),
+  )
+    .requiredOption('--log <file>', t('optLog'))
+    .option('--out <dir>', t('optOut'))
+    .option('--resolution <m>', t('optResolution'))
+    .option('--no-odometry', t('optNoOdometry'))
+    .option('--no-rooms', t('optNoRooms'))
+    .option('--radius <m>', t('optRadius'))
+    .option('--wheel-radius <m>', t('optWheelRadius'))
+    .option('--wheel-base <m>', t('optWheelBase'))
+    .option('--ticks-per-turn <n>', t('optTicks'))
+    .option('--lidar-x <m>', t('optLidarX'));
 }

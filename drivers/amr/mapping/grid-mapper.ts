@@ -96,6 +96,11 @@ export class GridMapper {
     return this.#raster.grid();
   }
 
+  /** Mean entropy of the cells that were seen, bits: the lower the surer; null before the first scan. */
+  entropy(): number | null {
+    return this.#raster.entropy();
+  }
+
   /** Work that is left over from a closed loop. */
   get busy(): boolean {
     return this.#job !== null;

@@ -76,6 +76,19 @@ export class MapRaster {
     return { width, height, resolution: this.#resolution, origin, cells };
   }
 
+  /** Mean entropy of the cells that anything is known of, bits; null before the first scan. */
+  entropy(): number | null {
+    let sum = 0;
+    let known = 0;
+    for (const odds of this.#odds) {
+      if (odds === 0) continue;
+      const p = 1 / (1 + Math.exp(-odds));
+      sum -= p * Math.log2(p) + (1 - p) * Math.log2(1 - p);
+      known++;
+    }
+    return known === 0 ? null : sum / known;
+  }
+
   #cell(x: number, y: number): Point {
     return { x: Math.floor(x / this.#resolution), y: Math.floor(y / this.#resolution) };
   }
