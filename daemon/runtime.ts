@@ -5,6 +5,7 @@ import type { Clock } from '../config/contracts/clock.js';
 import type { ContextOptions } from '../config/contracts/wire/context.js';
 import type { DomainEvent } from '../config/contracts/wire/events.js';
 import type { MethodSpec } from '../executors/method.js';
+import type { PressBoard } from '../executors/movement/press-board.js';
 import type { Intake, Principal } from './intake/types.js';
 import type { ApprovalView } from './policy/approval-view.js';
 import type { ListOptions, Verdict } from './policy/approvals.js';
@@ -104,6 +105,8 @@ export interface Runtime {
   /** Recent published task events and observations with `seq` after `since`, oldest first, for `events`. */
   recentEvents(since: number, limit: number): { seq: number; topic: string; payload: object }[];
   readonly policy: PolicyDesk;
+  /** Signs of life of those who drive by hand, by the task of their press. */
+  readonly presses: Pick<PressBoard, 'keep' | 'release'>;
   estop(by: string): Promise<void>;
   releaseEstop(by: string): Promise<void>;
 }

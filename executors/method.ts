@@ -41,6 +41,8 @@ export interface RunContext<P> {
   /** Aborted on cancel, time-out, preemption or shutdown. Stop the physical thing, prove it, then throw. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Robot time at which the task was asked for, epoch ms. */
+  readonly askedAtMs: number;
   /** What `PauseSpec.carry` kept of an earlier run of this task; null: it begins. */
   readonly carried: Record<string, unknown> | null;
   /** The fencing token of a lease this task holds; pass it to the driver. */

@@ -6,7 +6,7 @@
 import { Refusal } from '../config/contracts/errors.js';
 
 export const NOT_BUILT = {
-  movement: ['manualMove', 'startFollowMe', 'stopFollowMe'],
+  movement: ['startFollowMe', 'stopFollowMe'],
   map: ['startMapping', 'stopMapping', 'saveMap'],
   cleaning: ['startRoomCleaning', 'startAirQualityPatrol', 'ampStop'],
   vision: ['setVisionEnable', 'scanForPeople', 'describeScene'],

@@ -10,6 +10,7 @@ import { setAreas } from './map/set-areas.js';
 import { setKeepOut } from './map/set-keep-out.js';
 import type { MethodSpec } from './method.js';
 import { pauseMove, resumeMove, stopMove } from './movement/controls.js';
+import { manualMove } from './movement/manual-move.js';
 import { rotate } from './movement/rotate.js';
 import { setMoveTo } from './movement/set-move-to.js';
 import { relocalizeAtStation, returnToStation, undock } from './movement/station.js';
@@ -22,6 +23,7 @@ const BUILT = [
   resumeMove,
   stopMove,
   rotate,
+  manualMove,
   returnToStation,
   undock,
   relocalizeAtStation,

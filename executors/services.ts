@@ -9,6 +9,7 @@ import type { Speaker } from '../drivers/audio/types.js';
 import type { StopLimits } from '../state-machines/body.js';
 import type { AirSource, CleaningOperations } from '../state-machines/cleaning-types.js';
 import type { MotionOperations } from '../state-machines/motion-types.js';
+import type { PressBoard } from './movement/press-board.js';
 
 /** The rooms of the loaded map, and what may be driven to in it. */
 export interface RoomCatalogue extends RoomResolver {
@@ -110,6 +111,9 @@ export const DEFAULT_EXECUTOR_SETTINGS: ExecutorSettings = {
   stop: { freshMs: 1000, stillMs: 300, proofMs: 5000 },
 };
 
+/** Who holds which press of a button down; `PressBoard`. */
+export type Presses = Pick<PressBoard, 'sourceOf' | 'silentMs' | 'wasReleased' | 'forget'>;
+
 export interface Services {
   clock: Clock;
   amr: AmrDriver;
@@ -123,6 +127,7 @@ export interface Services {
   air: AirSource;
   speaker: Speaker | null;
   context: ContextPublisher;
+  presses: Presses;
   settings: ExecutorSettings;
   /** Puts a domain event on the internal bus. */
   emit(event: DomainEvent): void;

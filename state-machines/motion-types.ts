@@ -1,6 +1,6 @@
 /** Motion operations as executors use them: promises that come back with physical evidence. */
 import type { MeasureLeg } from '../config/contracts/amr.js';
-import type { Pose } from '../config/contracts/geometry.js';
+import type { Pose, Twist } from '../config/contracts/geometry.js';
 import type { StageReporter, StopProof } from './types.js';
 
 export interface NavigationGoal {
@@ -71,6 +71,28 @@ export interface Measurement {
   stoppedForMs: number;
 }
 
+/** Whoever holds a button down, as they are heard. */
+export interface PressSource {
+  /** Calls `kept` at every sign of life and `released` once, when they let go; returns how to stop listening. */
+  follow(hear: { kept(): void; released(): void }): () => void;
+}
+
+export interface HandDriveRequest extends Operation {
+  twist: Twist;
+  /** At most this long, ms. */
+  durationMs: number;
+  press: PressSource;
+}
+
+/** A press that is over, with the wheels at rest. */
+export interface HandDrive {
+  ended: 'released' | 'duration_over' | 'no_keep_alive';
+  drivenMs: number;
+  pose: Pose | null;
+  observedAtMs: number;
+  stoppedForMs: number;
+}
+
 export interface DockResult {
   docked: boolean;
   charging: boolean | null;
@@ -89,7 +111,14 @@ export interface UndockResult {
   observedAtMs: number;
 }
 
-export type MotionActivity = 'idle' | 'measuring' | 'navigating' | 'docking' | 'undocking' | 'rotating';
+export type MotionActivity =
+  | 'idle'
+  | 'measuring'
+  | 'navigating'
+  | 'docking'
+  | 'undocking'
+  | 'rotating'
+  | 'hand_driving';
 
 export interface MotionStatus {
   activity: MotionActivity;
@@ -122,6 +151,8 @@ export interface MotionOperations {
     signal: AbortSignal,
     onStage: StageReporter,
   ): Promise<Measurement>;
+  /** Drives as somebody holds a button down, and stops when they let go, fall silent, or the time is over. */
+  driveByHand(request: HandDriveRequest, signal: AbortSignal, onStage: StageReporter): Promise<HandDrive>;
   /** Drives home and onto the contacts, with retries. */
   dock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<DockResult>;
   /** Leaves the contacts until clear of the station. Rejects with STATE_CONDITION_FAILED when not docked. */

@@ -6,9 +6,12 @@ import { distance, type Pose } from '../config/contracts/geometry.js';
 import { awaitWheelsStopped, type BodyFacts, bodyFacts, type StopLimits, stoppedWithProof } from './body.js';
 import type { DockingRunner } from './docking/runner.js';
 import { clearanceOf } from './docking/updates.js';
+import { driveByHand } from './hand-drive.js';
 import type {
   Arrival,
   DockResult,
+  HandDrive,
+  HandDriveRequest,
   JourneySoFar,
   Measurement,
   MotionActivity,
@@ -104,6 +107,14 @@ export class Motion implements MotionOperations {
         onStage('maintenance.measuring', { note }),
       );
       return { detail: ended.detail, ...proof };
+    });
+  }
+
+  driveByHand(request: HandDriveRequest, signal: AbortSignal, onStage: StageReporter): Promise<HandDrive> {
+    return this.#exclusive('hand_driving', request, signal, (until) => {
+      onStage('movement.hand_driving', { v: request.twist.v, w: request.twist.w });
+      const { amr, clock, newId } = this.#deps;
+      return driveByHand({ amr, clock, limits: this.#limits, newId }, request, until);
     });
   }
 

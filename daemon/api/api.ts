@@ -21,6 +21,7 @@ import { buildServer } from './http/server.js';
 import { allRoutes } from './routes/all.js';
 import { socketPath } from './socket-path.js';
 import { listenOnSocket, prepareStateDir } from './state-dir.js';
+import { DriveStream } from './streams/drive-stream.js';
 import { EventStream } from './streams/event-stream.js';
 import { RobotStream } from './streams/robot-stream.js';
 import type { Api, ApiAddress, ApiLog, ApiOptions, Channel, TcpOptions } from './types.js';
@@ -44,6 +45,7 @@ class LocalApi implements Api {
   readonly #counters = newCounters();
   readonly #events: EventStream;
   readonly #robot: RobotStream;
+  readonly #drive: DriveStream;
   readonly #services: RouteServices;
   readonly #failures: FailureLimit;
   #servers: FastifyInstance[] = [];
@@ -69,6 +71,7 @@ class LocalApi implements Api {
       bufferBytes: options.streamBufferBytes ?? STREAM_BUFFER_BYTES,
     });
     this.#robot = new RobotStream(streamParts);
+    this.#drive = new DriveStream({ ...streamParts, secret: this.#secret });
     this.#services = {
       runtime,
       counters: this.#counters,
@@ -104,6 +107,7 @@ class LocalApi implements Api {
     this.#address = null;
     this.#events.closeAll();
     this.#robot.closeAll();
+    this.#drive.closeAll();
     await Promise.all(this.#servers.splice(0).map((server) => server.close()));
     if (wasListening) removeIfThere(socketPath(this.#runtime.stateDir));
   }
@@ -156,6 +160,7 @@ class LocalApi implements Api {
       services: this.#services,
       events: this.#events,
       robot: this.#robot,
+      drive: this.#drive,
       log: this.#options.log ?? SILENT,
     });
     this.#servers.push(server);

@@ -17,7 +17,7 @@ import { errorBodySchema } from './http/errors.js';
 import type { Route, RouteResponse } from './http/route.js';
 import { robotView, scanView } from './robot-view.js';
 import { storedEvent } from './routes/events.js';
-import { eventMessage, robotMessage } from './streams/messages.js';
+import { driveAsk, driveMessage, eventMessage, robotMessage } from './streams/messages.js';
 
 type Json = Record<string, unknown>;
 
@@ -72,7 +72,7 @@ function errorStatuses(route: Route): string[] {
   return ['400', ...withCredential, ...withId, ...changing, ...withBody, '421', '500', '503'];
 }
 
-/** `routes`: every plain route; the two WebSockets are described here beside them. */
+/** `routes`: every plain route; the WebSockets are described here beside them. */
 export function openApiDocument(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -80,6 +80,7 @@ export function openApiDocument(routes: readonly Route[]): Json {
   }
   paths['/api/events/stream'] = { get: eventStream() };
   paths['/api/robot/stream'] = { get: robotStream() };
+  paths['/api/drive/stream'] = { get: driveStream() };
   return {
     openapi: '3.1.0',
     info: {
@@ -215,6 +216,23 @@ function robotStream(): Json {
       ...errorResponses(['400', '401', '403', '421', '503']),
     },
     'x-message': schemaOf(robotMessage),
+  };
+}
+
+function driveStream(): Json {
+  return {
+    tags: ['tasks'],
+    operationId: 'driveByHand',
+    summary: 'WebSocket: driving by hand while somebody holds a button down',
+    description:
+      'Each `press` is a `manualMove` task of its own, refused where another motion runs. It drives while a `hold` comes at least every 300 ms, at most 2 s; `release`, silence and the end of the socket stop it. `x-accepts` is what the client sends.',
+    'x-scope': 'control',
+    responses: {
+      101: { description: 'Each message is one JSON object' },
+      ...errorResponses(['400', '401', '403', '421', '503']),
+    },
+    'x-accepts': schemaOf(driveAsk),
+    'x-message': schemaOf(driveMessage),
   };
 }
 

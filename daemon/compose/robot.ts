@@ -1,6 +1,7 @@
 /** The robot as a body in a home: motion process, peripherals, the map it lives in, and what has been seen of it. */
 import { errorText } from '../../config/contracts/errors.js';
 import type { Config } from '../../config/schema.js';
+import { PressBoard } from '../../executors/movement/press-board.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
 import { DEFAULT_FRESHNESS } from '../context/types.js';
@@ -22,6 +23,7 @@ export interface Robot {
   map: MapInUse;
   mapChanges: MapChanges;
   areaChanges: AreaChanges;
+  presses: PressBoard;
   bus: DomainBus;
   state: DeviceState;
 }
@@ -49,6 +51,7 @@ export function createRobot(options: DaemonOptions): Robot {
     map,
     mapChanges,
     areaChanges: new AreaChanges({ ...mapParts, changes: mapChanges, history }),
+    presses: new PressBoard(clock),
     bus,
     state: new DeviceState({
       clock,

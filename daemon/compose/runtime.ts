@@ -43,6 +43,7 @@ export function createRuntime(ground: Ground, work: Work, watchers: Watchers, re
       await amr.releaseEstop(by);
       tolerateStore(() => work.policy.released(by));
     },
+    presses: robot.presses,
     policy: work.policy.desk,
   };
 }

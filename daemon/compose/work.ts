@@ -187,6 +187,7 @@ function createRobotMethods(
     air: state.airSource,
     speaker: createSpeaker(config, clock),
     context: createContextPublisher({ clock, ...storage, cloud, context }),
+    presses: robot.presses,
     settings: {
       ...DEFAULT_EXECUTOR_SETTINGS,
       language: config.language,

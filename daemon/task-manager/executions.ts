@@ -25,6 +25,7 @@ export interface ExecutionStart {
   attempt: number;
   spec: MethodSpec;
   params: unknown;
+  askedAtMs: number;
   carried: Record<string, unknown> | null;
   timeoutMs: number;
   fence(resource: Resource): number | null;
@@ -152,6 +153,7 @@ export class Executions {
       params: start.params,
       signal: execution.controller.signal,
       clock: this.#deps.clock,
+      askedAtMs: start.askedAtMs,
       carried: start.carried,
       fence: (resource) => {
         const fence = start.fence(resource);

@@ -165,6 +165,7 @@ export class TaskStarts {
       attempt,
       spec: candidate.spec,
       params: candidate.params,
+      askedAtMs: row.createdAt,
       carried: pause?.carried ?? null,
       timeoutMs: Math.max(1, row.request.timeoutMs - (pause?.ranMs ?? 0)),
       fence: (resource) => this.#d.leases.fence(taskId, resource),

@@ -124,6 +124,11 @@ export class FakeAmr implements AmrDriver {
     if (fence < this.#maxFence) throw new TaskFailure('RESOURCE_BUSY', `fence ${fence} is old`);
     this.#maxFence = fence;
     this.log.push(action.kind);
+    const running = this.#job;
+    if (action.kind === 'drive' && running?.id === id) {
+      this.#job = { ...running, action, startedAt: this.#clock.now() };
+      return;
+    }
     this.#endJob();
     this.#job = {
       id,
@@ -215,6 +220,7 @@ export class FakeAmr implements AmrDriver {
     else if (action.kind === 'backUp') this.#straight(job, -action.distance, action.speed);
     else if (action.kind === 'undock') this.#undock(job, action.clearance);
     else if (action.kind === 'dock') this.#dock(job, action.station);
+    else if (action.kind === 'drive') this.#drive(job, action.twist, action.ttlMs);
   }
 
   #follow(job: Job, action: Extract<MotionAction, { kind: 'followPath' }>): void {
@@ -262,6 +268,18 @@ export class FakeAmr implements AmrDriver {
       return;
     }
     then();
+  }
+
+  #drive(job: Job, twist: { v: number; w: number }, ttlMs: number): void {
+    if (this.#clock.now() - job.startedAt >= ttlMs) {
+      if (this.moving) this.#halt();
+      else if (this.#clock.mono() - (this.#stoppedSince ?? this.#clock.mono()) >= 300) this.#succeed(job);
+      return;
+    }
+    const dt = TICK_MS / 1000;
+    this.#v = twist.v;
+    this.#w = twist.w;
+    this.pose = compose(this.pose, { x: twist.v * dt, y: 0, theta: twist.w * dt });
   }
 
   #spin(job: Job, angle: number): void {

@@ -7,6 +7,7 @@ import type { DomainEvent } from '../../config/contracts/wire/events.js';
 import type { Room } from '../../drivers/amr/types.js';
 import { VirtualSpeaker } from '../../drivers/audio/virtual-speaker.js';
 import type { MethodSpec, RunContext } from '../../executors/method.js';
+import { PressBoard } from '../../executors/movement/press-board.js';
 import { createMethods } from '../../executors/registry.js';
 import { DEFAULT_EXECUTOR_SETTINGS, type RoomCatalogue, type Services } from '../../executors/services.js';
 import { createMachines } from '../../state-machines/machines.js';
@@ -136,6 +137,7 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
   timers.onTimer = (key, event) => machines.onTimer(key, event);
   machines.restore();
   const maps = new FakeMaps(clock, amr);
+  const presses = new PressBoard(clock);
   const services: Services = {
     clock,
     amr,
@@ -147,6 +149,7 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
     air,
     speaker,
     context: { unavailable: () => null, publish: async () => ({ ackedAtMs: clock.now(), bytes: 100 }) },
+    presses,
     settings: DEFAULT_EXECUTOR_SETTINGS,
     emit: (event) => events.push(event),
   };
@@ -184,6 +187,7 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
       params: parsed,
       signal: run.signal.signal,
       clock,
+      askedAtMs: clock.now(),
       carried,
       fence: () => 1,
       progress(stage, data) {
@@ -218,6 +222,7 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
     timers,
     machines,
     services,
+    presses,
     methods,
     method,
     start,

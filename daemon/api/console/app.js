@@ -2,6 +2,7 @@
 import { estop, release } from './actions.js';
 import { announce, complain } from './dialog.js';
 import { byId, gathered, h, replaceContent, setText } from './dom.js';
+import { listenForDriving, showDriving } from './drive.js';
 import {
   applyTheme,
   currentLanguage,
@@ -58,6 +59,7 @@ function showAll() {
   showFixedTexts();
   showLegend(map);
   showRooms();
+  showDriving(model.methods.has('manualMove'));
   showEvents();
   showNow(map);
   showWork();
@@ -187,6 +189,7 @@ function listen() {
   byId('follow').onclick = () => map.setFollow(!map.followRobot);
   for (const id of ['estop', 'estop-bar']) byId(id).onclick = estop;
   byId('release').onclick = release;
+  listenForDriving();
 }
 
 function keepUp() {

@@ -3,6 +3,7 @@
  * the console and the command line show these where the reader's language is Korean. In a sentence `{x}` stands for
  * anything and is put in as it is, `{x!}` for further words of the robot. A test holds them against the robot's code.
  */
+import { DRIVE_WORDS } from './drive-words-ko.js';
 import { koreanBy } from './korean.js';
 import { MAP_WORDS } from './map-words-ko.js';
 import { REQUEST_WORDS } from './request-words-ko.js';
@@ -235,6 +236,7 @@ export const ROBOT_WORDS = [
   ],
   ...WORKFLOW_WORDS,
   ...MAP_WORDS,
+  ...DRIVE_WORDS,
   ...REQUEST_WORDS,
   ['{field}: found {value}; {allowed!}', '{field}: {value}. {allowed!}'],
   ...ALLOWED,

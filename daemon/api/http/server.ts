@@ -6,9 +6,10 @@ import { z } from 'zod';
 import type { Guard } from '../auth/guard.js';
 import { sinceParam } from '../routes/events.js';
 import { DAEMON_HEADER } from '../socket-path.js';
+import type { DriveStream } from '../streams/drive-stream.js';
 import type { EventStream } from '../streams/event-stream.js';
 import type { RobotStream } from '../streams/robot-stream.js';
-import { type ApiLog, BODY_LIMIT } from '../types.js';
+import { type ApiLog, BODY_LIMIT, type Scope } from '../types.js';
 import { ApiError, asApiError, errorBody, refused } from './errors.js';
 import { parseBody } from './json.js';
 import {
@@ -26,6 +27,7 @@ export interface ServerParts {
   services: RouteServices;
   events: EventStream;
   robot: RobotStream;
+  drive: DriveStream;
   log: ApiLog;
 }
 
@@ -143,10 +145,22 @@ function addStreams(app: FastifyInstance, parts: ServerParts): void {
       parts.robot.follow(socket, request.caller);
     },
   });
+  addStream(app, parts, {
+    path: '/api/drive/stream',
+    scope: 'control',
+    full: () => parts.drive.full,
+    check: (request) => validated(undefined, request.query, 'query'),
+    open: (socket, request) => {
+      if (request.caller === null) return socket.terminate();
+      parts.drive.follow(socket, request.caller);
+    },
+  });
 }
 
 interface StreamRoute<Q> {
   path: string;
+  /** Default `read`. */
+  scope?: Scope;
   full(): boolean;
   check(request: FastifyRequest): Q;
   open(socket: WebSocket, request: FastifyRequest, query: Q): void;
@@ -157,7 +171,7 @@ function addStream<Q>(app: FastifyInstance, parts: ServerParts, stream: StreamRo
   app.route({
     method: 'GET',
     url: stream.path,
-    config: { scope: 'read', stream: true },
+    config: { scope: stream.scope ?? 'read', stream: true },
     preHandler: async (request) => {
       if (!request.ws) {
         throw new ApiError(426, 'MALFORMED', 'this address is a WebSocket', 'Upgrade', {

@@ -9,4 +9,10 @@ export interface StreamSocket {
   on(event: 'pong' | 'close', listener: () => void): unknown;
 }
 
+/** One that its client writes to as well. */
+export interface TalkingSocket extends StreamSocket {
+  on(event: 'pong' | 'close', listener: () => void): unknown;
+  on(event: 'message', listener: (data: { toString(): string }) => void): unknown;
+}
+
 export const OPEN = 1;

@@ -120,6 +120,12 @@ export class StaticCostmap implements PlanningMap {
     return i < 0 ? COST_UNKNOWN : (this.cost[i] ?? COST_UNKNOWN);
   }
 
+  /** Whether a point lies on ground that a person closed. */
+  isKeepout(p: Point): boolean {
+    const i = this.frame.indexAt(p);
+    return i >= 0 && this.#closed[i] === KEEPOUT;
+  }
+
   /** The lowest speed limit that holds at a point, m/s, or null. */
   speedLimitAt(p: Point): number | null {
     const i = this.#speedArea === null ? -1 : this.frame.indexAt(p);

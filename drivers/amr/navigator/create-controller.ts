@@ -18,6 +18,7 @@ export interface ControllerParts {
     obstacles: LiveObstacles;
     speedLimitAt(p: Point): number | null;
     isFree(p: Point): boolean;
+    isKeepout(p: Point): boolean;
     plan(from: Pose, goal: Pose): Promise<PlanResult>;
   } | null;
 }
@@ -39,7 +40,7 @@ export function createController(action: MotionAction, parts: ControllerParts): 
     case 'backUp':
       return new BackUpController(action.distance, { ...config.backward, speed: Math.abs(action.speed) });
     case 'drive':
-      return new DriveController(action.twist, action.ttlMs, config.limits.brake);
+      return new DriveController(action.twist, action.ttlMs, config.limits.brake, ground);
     case 'dock':
       return ground === null
         ? null

@@ -310,6 +310,7 @@ export class OnboardNavigator implements Navigator {
           : {
               obstacles: ground.obstacles,
               speedLimitAt: (p) => ground.costmap.speedLimitAt(p),
+              isKeepout: (p) => ground.costmap.isKeepout(p),
               isFree: (p) => ground.costmap.costAt(p) < COST_INSCRIBED,
               plan: (from, goal) => this.#ask(from, goal).catch(planFailed),
             },

@@ -50,6 +50,17 @@ export class FakeRuntime implements Runtime {
   readonly profile = 'sim';
   readonly methods = fakeMethods();
   readonly policy = fakePolicy();
+  /** Signs of life and releases of presses, in order. */
+  readonly held: string[] = [];
+  readonly presses = {
+    keep: (taskId: string) => {
+      this.held.push(`keep ${taskId}`);
+      return true;
+    },
+    release: (taskId: string) => {
+      this.held.push(`release ${taskId}`);
+    },
+  };
 
   isReady = true;
   /** Resolves what waits for `committed()`; null: commits at once. */

@@ -66,6 +66,10 @@ export class StreamClient {
   }
 
   /** Stops taking bytes from the network, as a hung process does. */
+  send(message: object | string): void {
+    this.#socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
   pause(): void {
     this.#socket.pause();
   }

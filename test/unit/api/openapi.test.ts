@@ -29,7 +29,9 @@ describe('the OpenAPI document', () => {
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const expected = allRoutes.map((r) => `${r.method} ${r.path}`);
-    expect(described.sort()).toEqual([...expected, 'GET /api/events/stream', 'GET /api/robot/stream'].sort());
+    expect(described.sort()).toEqual(
+      [...expected, 'GET /api/drive/stream', 'GET /api/events/stream', 'GET /api/robot/stream'].sort(),
+    );
     const names = Object.values(document.paths).flatMap((o) => Object.values(o).map((x) => x.operationId));
     expect(new Set(names).size).toBe(names.length);
   });

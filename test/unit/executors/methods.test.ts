@@ -20,6 +20,7 @@ describe('the registered methods', () => {
       'resumeMove',
       'stopMove',
       'rotate',
+      'manualMove',
       'returnToStation',
       'undock',
       'relocalizeAtStation',
