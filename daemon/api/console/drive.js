@@ -5,6 +5,7 @@
 import { complain } from './dialog.js';
 import { byId, setText } from './dom.js';
 import { t } from './language.js';
+import { model } from './model.js';
 
 const SIGN_OF_LIFE_MS = 100;
 /** m/s and rad/s: slow enough to be followed by eye. */
@@ -105,6 +106,7 @@ function update() {
 }
 
 function showHeld() {
+  if (model.signedOut) return;
   for (const name of Object.keys(DIRECTIONS)) {
     byId(`drive-${name}`).dataset.held = String(held.has(name));
   }
@@ -179,6 +181,7 @@ export function listenForDriving() {
 
 /** Shown where the robot can be driven; the note in the language of the page. */
 export function showDriving(available) {
+  if (model.signedOut) return;
   byId('drive').hidden = !available;
   showHeld();
 }

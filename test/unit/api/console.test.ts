@@ -6,6 +6,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../config/contracts/clock.js';
 import { createApi } from '../../../daemon/api/api.js';
+import type { MethodSpec } from '../../../executors/method.js';
 import { type Served, serve } from '../../support/api/serve.js';
 import { taskEvent } from '../../support/api/work.js';
 
@@ -197,6 +198,47 @@ describe.skipIf(executablePath === undefined)('the console in a browser', () => 
     await page.click('#ask-yes');
     await page.waitForSelector('#alarm', { state: 'hidden' });
     expect(served.runtime.robot?.safety.estop.latched).toBe(false);
+  });
+
+  describe('driving by hand', () => {
+    const heard = () => served.runtime.held;
+    const pressedNow = () =>
+      served.runtime.handled.filter(({ raw }) => JSON.stringify(raw).includes('manualMove'));
+
+    beforeEach(async () => {
+      served.runtime.methods.push({ ...(served.runtime.methods[0] as MethodSpec), name: 'manualMove' });
+      await open();
+      await page.waitForSelector('#drive:not([hidden])');
+    });
+
+    it('drives while a button is held, with a sign of life ten times a second, and lets go with it', async () => {
+      await page.locator('#drive-forward').scrollIntoViewIfNeeded();
+      await page.hover('#drive-forward');
+      await page.mouse.down();
+      await expect
+        .poll(() => heard().filter((one) => one.startsWith('keep')).length, SOON)
+        .toBeGreaterThan(3);
+      expect(pressedNow()[0]).toMatchObject({
+        raw: { method: 'manualMove', params: { v: 0.2, w: 0 }, task: { executionMode: 'IMMEDIATE' } },
+        principal: { source: 'APP', name: 'console' },
+      });
+      await page.mouse.up();
+      await expect.poll(() => heard().at(-1), SOON).toMatch(/^release /);
+      expect(pressedNow()).toHaveLength(1);
+    });
+
+    it.each([
+      ['the window loses the focus', "window.dispatchEvent(new Event('blur'))"],
+      ['the focus goes elsewhere', "document.querySelector('#estop').focus()"],
+      ['the page is left', "window.dispatchEvent(new Event('pagehide'))"],
+    ])('drives by the arrow keys, and lets go when %s', async (_name, code) => {
+      await page.focus('#drive-forward');
+      await page.keyboard.down('ArrowLeft');
+      await expect.poll(() => pressedNow().length, SOON).toBe(1);
+      expect(pressedNow()[0]).toMatchObject({ raw: { params: { v: 0, w: 0.8 } } });
+      await inPage(code);
+      await expect.poll(() => heard().at(-1), SOON).toMatch(/^release /);
+    });
   });
 
   it('sends the robot to a room after asking, through the one gate', async () => {
