@@ -10,7 +10,8 @@ import { GridFrame } from '../costmap/grid-frame.js';
 import type { Areas, OccupancyGrid, Room, Station } from '../types.js';
 import { DrivableGround } from './area-checks.js';
 import { mapBundle } from './bundle.js';
-import { outlineOf } from './outline.js';
+import { RoomOutlines } from './room-outline.js';
+import { DEFAULT_GAPS, wallGaps } from './wall-gaps.js';
 
 export interface SegmentOptions {
   /** Of the robot, m: goals are places where it can stand. */
@@ -19,6 +20,10 @@ export interface SegmentOptions {
   widestDoor: number;
   /** An opening counts as a door when it is this much narrower than the narrower side of it. */
   narrowing: number;
+  /** A wider opening divides only what is large on both sides, and where it is much narrower than either, m and m². */
+  widestOpening: number;
+  openingNarrowing: number;
+  largeRoom: number;
   /** Smaller rooms become part of their neighbour, m². */
   smallestRoom: number;
   /** What stands free in a room and is no longer than this does not divide it, m. */
@@ -31,6 +36,9 @@ export const DEFAULT_SEGMENTS: SegmentOptions = {
   radius: DEFAULT_INFLATION.robotRadius,
   widestDoor: 1.3,
   narrowing: 0.8,
+  widestOpening: 3.6,
+  openingNarrowing: 0.62,
+  largeRoom: 8,
   smallestRoom: 1.5,
   largestFurniture: 2.5,
   tolerance: 0.08,
@@ -55,13 +63,10 @@ export function segmentRooms(
   const frame = new GridFrame(grid);
   const areas: Areas = { rooms: [], station, keepout: [], speedAreas: [] };
   const drivable = new DrivableGround(mapBundle(grid, areas), options.radius, DEFAULT_INFLATION);
+  const outlines = new RoomOutlines(labels, frame, options.tolerance);
   const rooms: Room[] = [];
   for (const [label] of [...sizes].sort((a, b) => b[1] - a[1] || a[0] - b[0])) {
-    const polygon = outlineOf(
-      Uint8Array.from(labels, (one) => (one === label ? 1 : 0)),
-      frame,
-      options.tolerance,
-    ).map((p) => ({ x: rounded(p.x), y: rounded(p.y) }));
+    const polygon = outlines.of(label);
     const goal = polygon.length < 3 ? null : drivable.placeIn(polygon);
     if (goal === null) continue;
     const id = String(rooms.length + 1);
@@ -124,6 +129,8 @@ interface Basin {
 function flood(grid: OccupancyGrid, ground: Uint8Array, options: SegmentOptions): Int32Array {
   const { width, height, resolution } = grid;
   const barred = Uint8Array.from(ground, (one) => 1 - one);
+  const gaps = { ...DEFAULT_GAPS, resolution, door: options.widestDoor };
+  for (const cell of wallGaps({ width, height, cells: ground }, gaps)) barred[cell] = 1;
   const squared = squaredDistances(barred, width, height);
   const open = Float32Array.from(squared, (d) => Math.sqrt(d) * resolution);
   const order = byOpenness(open, LEAST_OPEN);
@@ -134,36 +141,51 @@ function flood(grid: OccupancyGrid, ground: Uint8Array, options: SegmentOptions)
     while (basins[root] !== undefined && basins[root]?.into !== root) root = basins[root]?.into ?? root;
     return root;
   };
+  const around: number[] = [];
   for (const cell of order) {
     const here = open[cell] ?? 0;
-    const around = [...new Set(neighboursOf(cell, width, height).map((n) => rootOf(labels[n] ?? 0)))]
-      .filter((root) => root > 0)
-      .sort((a, b) => (basins[b]?.peak ?? 0) - (basins[a]?.peak ?? 0));
-    const [first, ...others] = around;
-    if (first === undefined) {
+    around.length = 0;
+    // Uphill of it: what it belongs to wherever floods stay apart.
+    let up = -1;
+    for (const n of neighboursOf(cell, width, height)) {
+      const root = rootOf(labels[n] ?? 0);
+      if (root === 0) continue;
+      if (!around.includes(root)) around.push(root);
+      if (up < 0 || (open[n] ?? 0) > (open[up] ?? 0)) up = n;
+    }
+    if (up < 0) {
       labels[cell] = basins.length;
       basins.push({ peak: here, cells: 1, into: basins.length });
       continue;
     }
-    labels[cell] = first;
-    const main = basins[first];
-    if (main === undefined) continue;
-    main.cells++;
-    for (const other of others) {
+    around.sort((a, b) => (basins[b]?.peak ?? 0) - (basins[a]?.peak ?? 0));
+    const main = basins[around[0] ?? 0];
+    for (const other of around.slice(1)) {
       const basin = basins[other];
-      if (basin === undefined || isDoor(here, basin, resolution, options)) continue;
-      basin.into = first;
+      if (main === undefined || basin === undefined) continue;
+      if (isDoor(here, main, basin, resolution, options)) continue;
+      basin.into = main.into;
       main.cells += basin.cells;
     }
+    const mine = rootOf(labels[up] ?? 0);
+    labels[cell] = mine;
+    const basin = basins[mine];
+    if (basin !== undefined) basin.cells++;
   }
   for (let i = 0; i < labels.length; i++) labels[i] = rootOf(labels[i] ?? 0);
   return spread(labels, ground, width, height);
 }
 
-/** `here`: half of the opening's width, m. `basin`: the narrower of both sides. */
-function isDoor(here: number, basin: Basin, resolution: number, options: SegmentOptions): boolean {
-  const area = basin.cells * resolution ** 2;
-  return here <= options.widestDoor / 2 && here <= options.narrowing * basin.peak && area >= NICHE;
+/** `here`: half of the opening's width, m. `narrower`: of both sides the one with less room around its middle. */
+function isDoor(here: number, wider: Basin, narrower: Basin, resolution: number, options: SegmentOptions) {
+  const area = (basin: Basin) => basin.cells * resolution ** 2;
+  if (here <= options.widestDoor / 2)
+    return here <= options.narrowing * narrower.peak && area(narrower) >= NICHE;
+  return (
+    here <= options.widestOpening / 2 &&
+    here <= options.openingNarrowing * narrower.peak &&
+    Math.min(area(wider), area(narrower)) >= options.largeRoom
+  );
 }
 
 /** Cells at least so far from a wall, the farthest first. */
@@ -234,8 +256,4 @@ function neighboursOf(cell: number, width: number, height: number): number[] {
   if (cell >= width) near.push(cell - width);
   if (cell + width < width * height) near.push(cell + width);
   return near;
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }
