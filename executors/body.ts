@@ -44,7 +44,7 @@ export function requireMotion(services: Services, nowMs: number, needs: MotionNe
   if (needs.localized && (facts.localized !== true || facts.pose === null)) {
     throw new Refusal('LOCALIZATION_LOST', 'the robot does not know where it is on the map', undefined, at);
   }
-  const { batteryReserve } = services.settings;
+  const batteryReserve = services.settings.batteryReserve();
   if (needs.reserve && facts.batteryPercent !== null && facts.batteryPercent < batteryReserve) {
     throw new Refusal(
       'LOW_BATTERY',

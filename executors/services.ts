@@ -92,7 +92,7 @@ export interface ContextPublisher {
 export interface ExecutorSettings {
   language: 'ko' | 'en';
   /** Percent; motion other than going home is refused below. */
-  batteryReserve: number;
+  batteryReserve(): number;
   /** Arrival tolerance for rooms and for positions, metres and radians. */
   roomTolerance: { xy: number; theta: number };
   positionTolerance: { xy: number; theta: number };
@@ -104,7 +104,7 @@ export interface ExecutorSettings {
 
 export const DEFAULT_EXECUTOR_SETTINGS: ExecutorSettings = {
   language: 'ko',
-  batteryReserve: 15,
+  batteryReserve: () => 15,
   roomTolerance: { xy: 0.15, theta: 0.35 },
   positionTolerance: { xy: 0.1, theta: 0.15 },
   stationClearance: 0.4,

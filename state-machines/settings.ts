@@ -18,7 +18,7 @@ export interface MachineSettings {
   /** For backing up. */
   slowSpeed: number;
   /** Below this a journey ends LOW_BATTERY. */
-  batteryReserve: number;
+  batteryReserve(): number;
   navigation: {
     /** Taken in turn while a journey stays blocked; after the last it ends OBSTRUCTED. */
     ladder: readonly Rung[];
@@ -79,7 +79,7 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
   stopProofMs: 5000,
   maxSpeed: 0.35,
   slowSpeed: 0.1,
-  batteryReserve: 15,
+  batteryReserve: () => 15,
   navigation: {
     ladder: [
       { kind: 'wait', ms: 4000 },

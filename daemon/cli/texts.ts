@@ -16,8 +16,8 @@ export const texts = {
   cmdRun: { ko: '로봇의 데몬 실행', en: 'run the daemon of a robot' },
   cmdSim: { ko: '시뮬레이션 집에서 실제 데몬 실행', en: 'a simulated home with the real daemon in it' },
   cmdInject: {
-    ko: '시뮬레이션에 일 일으키기: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · block-wheels on · bump left · cliff · estop …',
-    en: 'make something happen in the simulation: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · block-wheels on · bump left · cliff · estop …',
+    ko: '시뮬레이션에 일 일으키기: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · worn-battery 15 · block-wheels on · bump left · cliff · estop …',
+    en: 'make something happen in the simulation: person 거실 · dirty-air 안방 80 · battery 20 · network down · broker restart · unplug lidar · worn-battery 15 · block-wheels on · bump left · cliff · estop …',
   },
   cmdTask: {
     ko: '작업 맡기기, 보기, 멈추기, 취소',

@@ -2,7 +2,6 @@
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
-import type { Config } from '../../config/schema.js';
 import { createMachines, type Machines } from '../../state-machines/machines.js';
 import { DEFAULT_MACHINE_SETTINGS, type MachineSettings } from '../../state-machines/settings.js';
 import type { TimerEvent } from '../../state-machines/types.js';
@@ -31,7 +30,7 @@ export function createRobotMachines(
       cancel: (key) => timers.cancel(TIMER_KIND, key),
     },
     snapshots: new Snapshots(store, log),
-    settings: machineSettings(robot.config),
+    settings: machineSettings(robot),
     areaAt: (x, y) => map.rooms?.roomAt({ x, y })?.id ?? null,
     station: () => map.rooms?.station?.pose ?? null,
     newId: () => ids.make('a'),
@@ -48,14 +47,15 @@ export function createRobotMachines(
   return machines;
 }
 
-function machineSettings({ motion, fan }: Config): MachineSettings {
+function machineSettings({ config, reserve }: Robot): MachineSettings {
+  const { motion, fan } = config;
   const defaults = DEFAULT_MACHINE_SETTINGS;
   const cleaning =
     fan === null ? defaults.cleaning : { ...defaults.cleaning, percent: fan.modes, fullRpm: fan.full_rpm };
   return {
     ...defaults,
     maxSpeed: motion.max_speed,
-    batteryReserve: motion.battery_reserve,
+    batteryReserve: () => reserve.value(),
     cleaning,
   };
 }

@@ -4,6 +4,7 @@ import type { Machines } from '../../state-machines/machines.js';
 import type { ClockTrust } from '../clock/clock-trust.js';
 import type { Cloud } from '../cloud/types.js';
 import type { Runtime } from '../runtime.js';
+import { Snapshots } from '../store/small-tables.js';
 import type { Store } from '../store/store.js';
 import type { Timers } from '../store/timers.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
@@ -40,6 +41,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
   const robot = createRobot(options);
   const { body, bodyWatch, peripherals } = robot;
   const storage = openStorage(options, ids, bootId, body.commits);
+  robot.reserve.keepIn(new Snapshots(storage.store, options.log));
   const machines = createRobotMachines(options, ids, robot, storage);
   const ground = { options, ids, bootId, robot, storage, machines };
   const work = createWork(ground);
@@ -57,6 +59,15 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     body,
     bodyWatch,
     peripherals,
-    watchers: [work.clockTrust, bodyWatch, batteryGuard, telemetry, machines, work.observations, robot.state],
+    watchers: [
+      work.clockTrust,
+      bodyWatch,
+      batteryGuard,
+      robot.reserve,
+      telemetry,
+      machines,
+      work.observations,
+      robot.state,
+    ],
   };
 }

@@ -2,6 +2,7 @@
 import { errorText } from '../../config/contracts/errors.js';
 import type { Config } from '../../config/schema.js';
 import { PressBoard } from '../../executors/movement/press-board.js';
+import { BatteryReserve } from '../context/battery-reserve.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
 import { DEFAULT_FRESHNESS } from '../context/types.js';
@@ -26,6 +27,8 @@ export interface Robot {
   presses: PressBoard;
   bus: DomainBus;
   state: DeviceState;
+  /** The charge at which it has to go home. */
+  reserve: BatteryReserve;
 }
 
 /** Opens no port yet. */
@@ -43,8 +46,16 @@ export function createRobot(options: DaemonOptions): Robot {
   const bus = new DomainBus((error, event) =>
     log.error({ type: event.type, error: errorText(error) }, 'a listener failed on a domain event'),
   );
+  const reserve = new BatteryReserve({
+    clock,
+    amr: body.amr,
+    station: () => map.rooms?.station?.pose ?? null,
+    configured: config.motion.battery_reserve,
+    maxSpeed: config.motion.max_speed,
+  });
   return {
     config,
+    reserve,
     body,
     bodyWatch: new BodyWatch({ amr: body.amr, map, clock, log }),
     peripherals,
@@ -62,7 +73,7 @@ export function createRobot(options: DaemonOptions): Robot {
       bus,
       bands: config.air_grades,
       freshness: DEFAULT_FRESHNESS,
-      batteryReserve: config.motion.battery_reserve,
+      batteryReserve: () => reserve.value(),
     }),
   };
 }

@@ -191,7 +191,7 @@ function createRobotMethods(
     settings: {
       ...DEFAULT_EXECUTOR_SETTINGS,
       language: config.language,
-      batteryReserve: config.motion.battery_reserve,
+      batteryReserve: () => robot.reserve.value(),
     },
     emit: (event) => bus.emit(event),
   });

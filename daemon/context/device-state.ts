@@ -22,7 +22,7 @@ export interface DeviceStateDeps {
   bands: AirBands;
   freshness: FreshnessSettings;
   /** Percent; below it `battery.low` is raised, and cleared five points above. */
-  batteryReserve: number;
+  batteryReserve(): number;
 }
 
 export type AirState = 'ok' | 'warming_up' | 'error';
@@ -252,7 +252,7 @@ export class DeviceState {
 
   #lookAtBattery({ batteryPercent, charging }: BodyFacts): void {
     if (batteryPercent === null) return;
-    const { batteryReserve } = this.#deps;
+    const batteryReserve = this.#deps.batteryReserve();
     const limit = this.#low === true ? batteryReserve + LOW_HYSTERESIS : batteryReserve;
     const low = batteryPercent < limit;
     if (low === this.#low) return;

@@ -172,6 +172,14 @@ function bodyCommands(world: World, devices: Devices): Record<string, Command> {
         return told(world, `battery ${percent}`, `the battery is at ${percent} %`);
       },
     },
+    'worn-battery': {
+      usage: 'worn-battery TIMES   (how many times faster it runs empty, 1…100)',
+      run: (words) => {
+        const times = number(one(words, 'worn-battery TIMES'), 'TIMES', 1, 100);
+        world.battery.wear = times;
+        return told(world, `worn-battery ${times}`, `the battery runs empty ${times} times faster`);
+      },
+    },
     'block-wheels': {
       usage: 'block-wheels on|off',
       run: (words) => {

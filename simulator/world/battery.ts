@@ -17,6 +17,8 @@ export class Battery {
   charging = false;
   /** mA, negative while discharging. */
   current = -IDLE;
+  /** How many times faster than a new one it runs empty. */
+  wear = 1;
 
   get percent(): number {
     return (this.charge / CAPACITY) * 100;
@@ -41,6 +43,9 @@ export class Battery {
     const drain = IDLE + WHEELS * load.wheels + FAN * load.fan;
     if (!load.charger) this.current = -drain;
     else this.current = this.percent >= FULL ? TRICKLE : CHARGER;
-    this.charge = Math.min(CAPACITY, Math.max(0, this.charge + (this.current * dtMs) / 3_600_000));
+    this.charge = Math.min(
+      CAPACITY,
+      Math.max(0, this.charge + (this.current * (load.charger ? 1 : this.wear) * dtMs) / 3_600_000),
+    );
   }
 }

@@ -48,7 +48,7 @@ export function createNavigationMachine(settings: MachineSettings): NavigationMa
         },
         {
           guard: ({ context, event }) =>
-            context.journey?.ignoreBattery === false && batteryLow(event.facts, settings.batteryReserve),
+            context.journey?.ignoreBattery === false && batteryLow(event.facts, settings.batteryReserve()),
           target: '.stopping',
           actions: end(update.lowBattery),
         },

@@ -109,7 +109,7 @@ export function testContext(options: Parameters<typeof testRobot>[0] = {}) {
     bus,
     bands: DEFAULT_AIR_BANDS,
     freshness: DEFAULT_FRESHNESS,
-    batteryReserve: 15,
+    batteryReserve: () => 15,
   });
   const observations = new Observations({
     clock,
