@@ -20,8 +20,8 @@ describe('a battery that runs empty fifteen times faster than it did', () => {
       await home.restartDaemon();
       await home.inject('battery', '24');
       const again = await home.task('setMoveTo', TOUR);
-      const end = await witness.end(again);
-      expect(end).toMatchObject({ event: 'FAILED', reason_code: 'LOW_BATTERY' });
+      const last = await witness.end(again);
+      expect(last).toMatchObject({ event: 'FAILED', reason_code: 'LOW_BATTERY' });
       await home.until(() => home.world.docked, 180_000, 'the robot is home again');
       expect(home.world.battery.percent).toBeGreaterThan(3);
       expect(witness.diary.collisions).toBe(0);
