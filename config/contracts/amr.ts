@@ -110,6 +110,8 @@ export type ActionFailure =
   | 'no_contact'
   | 'not_docked'
   | 'hardware'
+  /** One wheel does not do what it is told; the message says which. Trying again does not mend it. */
+  | 'drive_fault'
   | 'timeout';
 
 export type ActionUpdate = { id: string; kind: ActionKind; at: number } & (

@@ -145,7 +145,7 @@ export interface NavigatorInput {
   /** What demands it, for the message of what it ends. */
   readonly safetyBecause?: readonly SafetyCondition[];
   readonly drive?: DriveDetails;
-  /** What is wrong with a wheel, in one sentence; ends the running action with `hardware`. */
+  /** What is wrong with a wheel, in one sentence; ends the running action with `drive_fault`. */
   readonly driveFault?: string | null;
 }
 

@@ -9,6 +9,7 @@ import { STANDSTILL } from '../amr/control/types.js';
 import type { Navigator, NavigatorInput } from '../amr/types.js';
 import type { BaseDriver, BaseFrame } from '../serial/types.js';
 import { CycleStats } from './cycle-stats.js';
+import { DriveWatch } from './drive-watch.js';
 import {
   type DriveLimits,
   isStandstill,
@@ -68,6 +69,9 @@ export class MotionLoop {
   readonly #body: MotionBody;
   readonly #options: MotionLoopOptions;
   readonly #stats = new CycleStats(CONTROL_PERIOD_MS);
+  readonly #watch: DriveWatch;
+  /** Speeds that the wheels were last told, m/s. */
+  #told = { left: 0, right: 0 };
   readonly #counters = { motion_not_finite: 0, motion_held_back: 0, stops_unconfirmed: 0 };
   #cancel: CancelTimer = () => {};
   #dueMono = 0;
@@ -90,6 +94,7 @@ export class MotionLoop {
     this.#navigator = options.navigator;
     this.#guard = options.guard;
     this.#body = options.body;
+    this.#watch = new DriveWatch(options.body.wheelBase);
   }
 
   start(): void {
@@ -109,6 +114,7 @@ export class MotionLoop {
 
   onScan(scan: Scan): void {
     this.#scan = scan;
+    this.#watch.onScan(scan);
     this.#way = straightWay(scan, this.#body.radius);
   }
 
@@ -190,6 +196,11 @@ export class MotionLoop {
     const frame = this.#frame;
     const scan = this.#scan;
     this.#scan = null;
+    const drive = this.#base.details();
+    if (frame !== null) {
+      const counted = { left: frame.wheelLeft, right: frame.wheelRight };
+      this.#watch.step({ mono, commanded: this.#told, counted, gyroHeading: drive.gyroHeading });
+    }
     return {
       mono,
       now: this.#clock.now(),
@@ -200,13 +211,15 @@ export class MotionLoop {
       bumps: { left: frame?.bumpLeft ?? false, right: frame?.bumpRight ?? false },
       safety: safety.level,
       safetyBecause: safety.because,
-      drive: this.#base.details(),
+      drive,
+      driveFault: this.#watch.fault,
     };
   }
 
   #hand(id: string, action: MotionAction): void {
     // What happened before belongs to the action that this one replaces.
     this.#guard.takeWorst();
+    this.#watch.reset();
     this.#navigator.start(id, action);
   }
 
@@ -255,6 +268,7 @@ export class MotionLoop {
     this.#stopChecked = false;
     this.#guard.commanded(true);
     const wheels = wheelSpeeds(next, this.#body.wheelBase, this.#body.maxWheelSpeed);
+    this.#told = wheels;
     this.#base.driveWheels(wheels.left, wheels.right);
   }
 
@@ -281,6 +295,7 @@ export class MotionLoop {
    */
   #standStill(mono: number, cut: boolean): void {
     this.#command = STANDSTILL;
+    this.#told = { left: 0, right: 0 };
     this.#guard.commanded(false);
     this.#standstillSince ??= mono;
     const since = mono - this.#standstillSince;

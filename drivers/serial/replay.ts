@@ -4,18 +4,36 @@
 import { type Create2Sensors, decodeSensors, type EncoderOrder } from './create2/decode.js';
 import { decodeQueryReply, PACKETS, type PacketValues } from './create2/packets.js';
 import { OiStreamParser } from './create2/stream-parser.js';
+import { decodeReport, type KobukiReport } from './kobuki/feedback.js';
+import { KobukiParser } from './kobuki/frame-parser.js';
 import { decodeFrame, type Ld19Frame } from './ld19/frame.js';
 import { Ld19Parser } from './ld19/frame-parser.js';
 import { LD19_DEFAULTS } from './ld19/ld19-lidar.js';
 import { RevolutionAssembler } from './ld19/revolution.js';
+import {
+  ANSWER,
+  type DeviceHealth,
+  type DeviceInfo,
+  decodeHealth,
+  decodeInfo,
+  decodeNode,
+  type Node,
+  REQUEST,
+} from './rplidar/protocol.js';
+import { RPLIDAR_DEFAULTS } from './rplidar/rplidar-lidar.js';
+import { RplidarParser } from './rplidar/stream-parser.js';
+import { TurnCollector } from './rplidar/turn.js';
 import { AnswerParser, type Zphs01bAnswer } from './zphs01b/answer.js';
 
-export const REPLAY_KINDS = ['create2', 'ld19', 'zphs01b'] as const;
+export const REPLAY_KINDS = ['create2', 'kobuki', 'ld19', 'rplidar_a1', 'zphs01b'] as const;
 export type ReplayKind = (typeof REPLAY_KINDS)[number];
 
 export type ReplayItem =
   /** A sensor report of the base; `packets` are the raw values by name. */
   | { type: 'base'; packets: Record<string, number>; sensors: Create2Sensors }
+  | { type: 'kobuki'; report: KobukiReport }
+  | { type: 'lidar_answer'; answer: DeviceInfo | DeviceHealth | null }
+  | { type: 'lidar_node'; node: Node }
   | { type: 'lidar_frame'; frame: Ld19Frame }
   /** A full turn in `base_link`: metres from −π on, counter-clockwise; null where nothing came back. */
   | { type: 'scan'; ranges: (number | null)[]; coverage: number }
@@ -32,7 +50,13 @@ const CHUNK = 4096;
 
 /** Everything that the driver of `kind` makes of `bytes`, in order. */
 export function* replayBytes(kind: ReplayKind, bytes: Uint8Array): Generator<ReplayItem> {
-  const replay = { create2: replayBase, ld19: replayLidar, zphs01b: replayAir }[kind];
+  const replay = {
+    create2: replayBase,
+    kobuki: replayKobuki,
+    ld19: replayLidar,
+    rplidar_a1: replayRplidar,
+    zphs01b: replayAir,
+  }[kind];
   yield* replay(bytes);
 }
 
@@ -84,6 +108,55 @@ function baseItem(values: PacketValues, encoderOrder?: EncoderOrder): ReplayItem
     if (value !== undefined) packets[name] = value;
   }
   return { type: 'base', packets, sensors: decodeSensors(values, encoderOrder) };
+}
+
+function* replayKobuki(bytes: Uint8Array): Generator<ReplayItem> {
+  const parser = new KobukiParser();
+  for (const chunk of chunks(bytes)) {
+    for (const item of parser.push(chunk)) {
+      if (item.kind === 'discarded') yield { type: 'discarded', bytes: item.bytes };
+      else if (item.kind === 'rejected') yield { type: 'rejected', why: item.why, count: 1 };
+      else {
+        const report = decodeReport(item.payload);
+        if (report === null) yield { type: 'rejected', why: 'value', count: 1 };
+        else yield { type: 'kobuki', report };
+      }
+    }
+  }
+  if (parser.pending > 0) yield { type: 'incomplete', bytes: parser.pending };
+}
+
+/** A capture that begins in the middle of a scan holds nodes without the descriptor that announces them. */
+function* replayRplidar(bytes: Uint8Array): Generator<ReplayItem> {
+  const items: ReplayItem[] = [];
+  const turns = new TurnCollector(RPLIDAR_DEFAULTS);
+  const parser = new RplidarParser({
+    onAnswer: (type, data) => {
+      items.push({
+        type: 'lidar_answer',
+        answer: type === ANSWER.info ? decodeInfo(data) : decodeHealth(data),
+      });
+    },
+    onScanStart: () => turns.reset(),
+    onNode: (node, at) => {
+      items.push({ type: 'lidar_node', node: decodeNode(node, at) });
+      const turn = turns.add(node, at);
+      if (turn?.kind === 'dropped') items.push({ type: 'scan_dropped', coverage: turn.coverage });
+      if (turn?.kind === 'scan') {
+        const ranges = turn.ranges.map((range) => (Number.isNaN(range) ? null : range));
+        items.push({ type: 'scan', ranges, coverage: turn.coverage });
+      }
+    },
+  });
+  if (bytes[0] !== REQUEST.scan[0]) parser.expectNodes();
+  for (const chunk of chunks(bytes)) {
+    const before = parser.stats.discarded;
+    parser.push(chunk);
+    const discarded = parser.stats.discarded - before;
+    if (discarded > 0) items.push({ type: 'discarded', bytes: discarded });
+    yield* items.splice(0);
+  }
+  if (parser.pending > 0) yield { type: 'incomplete', bytes: parser.pending };
 }
 
 function* replayLidar(bytes: Uint8Array): Generator<ReplayItem> {

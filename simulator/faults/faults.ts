@@ -10,6 +10,7 @@ import { DEVICE_NAMES, type DeviceName } from '../types.js';
 import { findRoom, type Room } from '../world/layout.js';
 import { fits, OBSTACLE_RADIUS, PERSON_RADIUS } from '../world/visitors.js';
 import type { World } from '../world/world.js';
+import { driveCommands } from './drive-faults.js';
 
 /** Carries out one command; gets the words behind its name. Throws an Error with one sentence when they are wrong. */
 export type FaultHandler = (words: readonly string[]) => string | Promise<string>;
@@ -66,6 +67,7 @@ function commandsOf(world: World, devices: Devices): Record<string, Command> {
   return {
     ...homeCommands(world),
     ...bodyCommands(world, devices),
+    ...driveCommands(world),
     ...lineCommands(world, devices),
   };
 }

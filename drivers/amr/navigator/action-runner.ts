@@ -183,7 +183,7 @@ export class ActionRunner {
     }
     // What is measured may be just that: a wheel that does not do what it is told.
     if (input.driveFault !== null && running.action.kind !== 'measure') {
-      return { status: 'failed', failure: 'hardware', message: input.driveFault, where: facts.pose };
+      return { status: 'failed', failure: 'drive_fault', message: input.driveFault, where: facts.pose };
     }
     const needsPose = running.action.kind === 'followPath' || running.action.kind === 'dock';
     if (needsPose && (facts.localized === false || facts.pose === null)) {

@@ -33,7 +33,9 @@ export interface RplidarParserStats {
 }
 
 /** So many in a row, with angles that go on, are where nodes begin. */
-const RUN = 6;
+const RUN = 12;
+/** … and over all of them the angle goes on by at least this, steps: three degrees. */
+const RUN_ADVANCE = 192;
 /** An angle may come back by this much, and go on by that much, steps: two and twelve degrees. */
 const BACK = 128;
 const ON = 768;
@@ -59,6 +61,12 @@ export class RplidarParser {
     this.#length = 0;
     this.#scanning = false;
     this.#pending = null;
+    this.#last = null;
+  }
+
+  /** Nodes follow without a descriptor: what was recorded began in the middle of a scan. */
+  expectNodes(): void {
+    this.#scanning = true;
     this.#last = null;
   }
 
@@ -125,12 +133,18 @@ export class RplidarParser {
   #search(at: number, left: number): number {
     if (left < WINDOW_BYTES) return 0;
     let last: number | null = null;
+    const began = nodeAngle(this.#work, at);
     for (let i = at; i < at + WINDOW_BYTES; i += NODE_BYTES) {
       if (!isNode(this.#work, i) || (last !== null && !this.#goesOn(last, i))) {
         this.stats.discarded += 1;
         return 1;
       }
       last = nodeAngle(this.#work, i);
+    }
+    // Out of step, the quality passes for an angle, and stands still where it is always the same.
+    if (((last ?? began) - began + STEPS_PER_TURN) % STEPS_PER_TURN < RUN_ADVANCE) {
+      this.stats.discarded += 1;
+      return 1;
     }
     return this.#accept(at);
   }

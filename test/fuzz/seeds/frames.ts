@@ -97,3 +97,55 @@ export function modbusAnswer(random: Random, request: Uint8Array): Uint8Array {
   const crc = crc16(body);
   return joined(body, Uint8Array.of(crc & 0xff, crc >> 8));
 }
+
+/** A report of a Kobuki whose clock goes on, with plausible flags now and then and random ones otherwise. */
+export function kobukiFrame(random: Random): Uint8Array {
+  const core = bytes(random, 15);
+  if (chance(random, 0.8)) {
+    core[2] = below(random, 8);
+    core[3] = below(random, 4);
+    core[4] = below(random, 8);
+    core[11] = below(random, 8);
+    core[12] = pick(random, [0, 2, 6, 18, 22]);
+    core[14] = below(random, 4);
+  }
+  const inputs = bytes(random, 16);
+  inputs[0] = below(random, 16);
+  inputs[1] = 0;
+  const part = (id: number, data: Uint8Array) => joined(Uint8Array.of(id, data.length), data);
+  const payload = joined(
+    part(0x01, core),
+    part(0x03, bytes(random, 3)),
+    part(0x04, bytes(random, 7)),
+    part(0x05, bytes(random, 6)),
+    part(0x06, bytes(random, 2)),
+    part(0x0d, bytes(random, 2 + 6 * below(random, 4))),
+    part(0x10, inputs),
+    ...(chance(random, 0.1) ? [part(0x0a, bytes(random, 4)), part(0x0b, bytes(random, 4))] : []),
+  );
+  const body = joined(Uint8Array.of(payload.length), payload);
+  const sum = body.reduce((xor, byte) => xor ^ byte, 0);
+  return joined(Uint8Array.of(0xaa, 0x55), body, Uint8Array.of(sum));
+}
+
+/** What an RPLIDAR may say: answers to what it was asked, and runs of nodes. */
+export function rplidarAnswer(random: Random, request: Uint8Array): Uint8Array {
+  const descriptor = (length: number, mode: number, type: number) =>
+    Uint8Array.of(0xa5, 0x5a, length, 0, 0, mode, type);
+  const asked = chance(random, 0.8) ? request[1] : pick(random, [0x20, 0x50, 0x52]);
+  if (asked === 0x50) return joined(descriptor(20, 0, 0x04), bytes(random, 20));
+  if (asked === 0x52)
+    return joined(descriptor(3, 0, 0x06), Uint8Array.of(below(random, 4)), bytes(random, 2));
+  const from = below(random, 360);
+  const nodes = Array.from({ length: 20 + below(random, 400) }, (_, i) => {
+    const angle = ((from + i) % 360) * 64 + below(random, 64);
+    const first = angle < 64 ? 1 : 2;
+    return Uint8Array.of(
+      (below(random, 64) << 2) | first,
+      ((angle << 1) & 0xff) | 1,
+      (angle >> 7) & 0xff,
+      ...bytes(random, 2),
+    );
+  });
+  return joined(...(chance(random, 0.5) ? [descriptor(5, 0x40, 0x81)] : []), ...nodes);
+}

@@ -1,4 +1,5 @@
 import type { Target } from '../types.js';
+import { checksumTargets } from './checksums.js';
 import { commandTargets } from './commands.js';
 import { fileTargets } from './files.js';
 import { httpTarget } from './http.js';
@@ -8,6 +9,7 @@ import { serialTargets } from './serial.js';
 /** Everything that takes in what somebody else wrote. */
 export const TARGETS: readonly Target[] = [
   ...serialTargets,
+  ...checksumTargets,
   ...commandTargets,
   ...fileTargets,
   httpTarget,

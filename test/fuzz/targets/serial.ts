@@ -6,13 +6,23 @@ import { memoryLine } from '../../../config/contracts/port.js';
 import { SimClock } from '../../../config/contracts/sim-clock.js';
 import { Create2Base } from '../../../drivers/serial/create2/create2-base.js';
 import type { SerialDriverOptions } from '../../../drivers/serial/driver-base.js';
+import { KobukiBase } from '../../../drivers/serial/kobuki/kobuki-base.js';
 import { Ld19Lidar } from '../../../drivers/serial/ld19/ld19-lidar.js';
 import { ModbusFan } from '../../../drivers/serial/modbus-fan/modbus-fan.js';
+import { RplidarLidar } from '../../../drivers/serial/rplidar/rplidar-lidar.js';
 import type { SerialDriver } from '../../../drivers/serial/types.js';
 import { Zphs01bSensor } from '../../../drivers/serial/zphs01b/zphs01b-sensor.js';
 import { inPieces, joined, mutateBytes } from '../mutate-bytes.js';
 import { below, bytes, chance } from '../pick.js';
-import { create2Frame, ld19Frame, ld19Turn, modbusAnswer, zphs01bAnswer } from '../seeds/frames.js';
+import {
+  create2Frame,
+  kobukiFrame,
+  ld19Frame,
+  ld19Turn,
+  modbusAnswer,
+  rplidarAnswer,
+  zphs01bAnswer,
+} from '../seeds/frames.js';
 import type { Finding, Random, Target, TargetSession } from '../types.js';
 
 interface Kind {
@@ -52,6 +62,33 @@ const KINDS: readonly Kind[] = [
       if (sent[0] === SEEK_DOCK) return true;
       return drive !== undefined && sent.subarray(1, 1 + drive).some((byte) => byte !== 0);
     },
+  },
+  {
+    name: 'kobuki',
+    open: (options, report) => {
+      const base = new KobukiBase(options);
+      base.onFrame(report);
+      return base;
+    },
+    frame: kobukiFrame,
+    pauseMs: 40,
+    frames: 4,
+    // Base control with anything but 0 for its speed.
+    moves: (sent) => sent[3] === 0x01 && (sent[5] !== 0 || sent[6] !== 0),
+  },
+  {
+    name: 'rplidar',
+    open: (options, report) => {
+      const lidar = new RplidarLidar(options);
+      lidar.onScan((scan) =>
+        report({ ...scan, ranges: scan.ranges.filter((range) => !Number.isNaN(range)) }),
+      );
+      return lidar;
+    },
+    frame: rplidarAnswer,
+    pauseMs: 40,
+    frames: 2,
+    moves: () => false,
   },
   {
     name: 'ld19',
