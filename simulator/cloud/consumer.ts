@@ -201,6 +201,7 @@ function received(topic: string, seq: number, payload: Payload): ReceivedEvent {
     stepId: text(payload.step_id),
     method: text(payload.method),
     reasonCode: text(payload.reason_code),
+    message: text(payload.message),
     evidence: payload.evidence ?? null,
     output: payload.output ?? null,
     occurredAt: text(payload.occurred_at),

@@ -46,6 +46,8 @@ export interface ReceivedEvent {
   stepId: string | null;
   method: string | null;
   reasonCode: string | null;
+  /** What a person reads. */
+  message: string | null;
   evidence: unknown;
   output: unknown;
   occurredAt: string | null;

@@ -67,11 +67,24 @@ export class Visitors {
     return person;
   }
 
-  addObstacle(at: Point): Obstacle {
-    const obstacle = { id: `obstacle-${++this.#numbers}`, x: at.x, y: at.y, radius: OBSTACLE_RADIUS };
+  addObstacle(at: Point, radius: number = OBSTACLE_RADIUS): Obstacle {
+    const obstacle = { id: `obstacle-${++this.#numbers}`, x: at.x, y: at.y, radius };
     this.obstacles.push(obstacle);
     this.#changed();
     return obstacle;
+  }
+
+  /** Takes one away; nothing when it is gone already. */
+  removeObstacle(id: string): void {
+    const i = this.obstacles.findIndex((obstacle) => obstacle.id === id);
+    if (i >= 0) this.obstacles.splice(i, 1);
+    this.#changed();
+  }
+
+  removePerson(id: string): void {
+    const i = this.people.findIndex((person) => person.id === id);
+    if (i >= 0) this.people.splice(i, 1);
+    this.#changed();
   }
 
   removePeople(): number {

@@ -1,13 +1,12 @@
-/** `npm run missions`: many missions in simulated homes, and what became of them. */
-import { type ChildProcess, fork } from 'node:child_process';
+/** `npm run missions -- [--missions N] [--seed N] [--only FAMILY] [--json]`: whole homes, one mission after the other. */
+import { fork } from 'node:child_process';
 import { entryPath } from '../../config/contracts/entry.js';
-import { type CampaignOptions, parseOptions, USAGE } from './options.js';
-import { describeCampaign, reportOf, whyNot } from './report.js';
+import { type MissionOptions, parseOptions, USAGE } from './options.js';
+import { describeReport, findings, summarize } from './report.js';
+import { familyOf } from './run-mission.js';
 import type { MissionResult } from './types.js';
 
-type Answer = { result: MissionResult } | { seed: number; error: string };
-
-function options(): CampaignOptions {
+function options(): MissionOptions {
   try {
     return parseOptions(process.argv.slice(2));
   } catch (error) {
@@ -16,60 +15,54 @@ function options(): CampaignOptions {
   }
 }
 
-const given = options();
+const { missions, seed: first, only, jobs, verbose, json } = options();
+const seeds: number[] = [];
+for (let seed = first; seeds.length < missions; seed++) {
+  if (only.length === 0 || only.includes(familyOf(seed))) seeds.push(seed);
+}
 const began = performance.now();
 const results: MissionResult[] = [];
-let broken = 0;
 let next = 0;
+let lost = 0;
 
 function tell(result: MissionResult): void {
-  const mark = result.ok ? 'ok  ' : 'FAIL';
-  const why = result.ok ? '' : `  ${whyNot(result)}`;
-  const { seed, family, home, robotSeconds, wallSeconds } = result;
+  results.push(result);
+  const found = findings(result);
+  const legs = result.legs.map(({ outcome }) => outcome).join(', ');
+  const why = found.length === 0 ? '' : ` — ${found.join('; ')}`;
   process.stderr.write(
-    `${mark} ${results.length}/${given.missions} seed ${seed} ${family} ${home} ${robotSeconds.toFixed(0)} s in ${wallSeconds.toFixed(1)} s${why}\n`,
+    `${found.length === 0 ? '✓' : '✗'} ${results.length}/${missions} seed ${result.seed} ${result.family} in ${result.place}: ${legs}; home: ${result.dockOutcome}; ${result.simulatedS.toFixed(0)} s${why}\n`,
   );
-  if (!given.verbose) return;
-  for (const leg of result.legs) process.stderr.write(`       ${JSON.stringify(leg)}\n`);
+  if (verbose) for (const leg of result.legs) process.stderr.write(`    ${JSON.stringify(leg)}\n`);
 }
 
-function hand(child: ChildProcess): void {
-  if (next >= given.missions) {
-    child.disconnect();
-    return;
-  }
-  child.send({ seed: given.seed + next++, only: given.only });
-}
-
+/** One process after another mission, until there are none left. */
 function work(): Promise<void> {
   return new Promise((resolve) => {
     const child = fork(entryPath(import.meta.url, './worker.js'), {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    child.on('message', (answer: Answer) => {
-      if ('result' in answer) {
-        results.push(answer.result);
-        tell(answer.result);
-      } else {
-        broken++;
-        process.stderr.write(`FAIL seed ${answer.seed}: ${answer.error}\n`);
-      }
-      hand(child);
+    let running = false;
+    const hand = () => {
+      const seed = seeds[next++];
+      running = seed !== undefined;
+      if (seed === undefined) child.disconnect();
+      else child.send({ seed });
+    };
+    child.on('message', (result: MissionResult) => {
+      tell(result);
+      hand();
     });
-    child.on('exit', (code) => {
-      if (code !== 0) broken++;
+    child.on('exit', () => {
+      if (running) lost += 1;
       resolve();
     });
-    hand(child);
+    hand();
   });
 }
 
-await Promise.all(Array.from({ length: Math.min(given.jobs, given.missions) }, work));
+await Promise.all(Array.from({ length: Math.min(jobs, missions) }, work));
 results.sort((a, b) => a.seed - b.seed);
-const report = reportOf(results, (performance.now() - began) / 1000);
-process.stdout.write(`${given.json ? JSON.stringify(report) : describeCampaign(report)}\n`);
-process.exit(
-  broken === 0 && report.collisions === 0 && report.defects === 0 && report.succeeded === report.missions
-    ? 0
-    : 1,
-);
+const report = summarize(results, performance.now() - began);
+process.stdout.write(`${json ? JSON.stringify(report) : describeReport(report)}\n`);
+process.exit(report.ok && lost === 0 ? 0 : 1);

@@ -1,50 +1,55 @@
+/** The options of `npm run missions -- …`. */
+import { parseArgs } from 'node:util';
 import { FAMILIES, type Family } from './types.js';
 
-export interface CampaignOptions {
+export interface MissionOptions {
   missions: number;
-  /** Of the first mission; the others follow. */
+  /** Of the first mission; the others count on from it. */
   seed: number;
-  only: Family | null;
+  only: readonly Family[];
   /** Processes at once. */
   jobs: number;
-  json: boolean;
   /** Tells every leg. */
   verbose: boolean;
+  json: boolean;
 }
 
-export const USAGE = `usage: npm run missions -- [--missions N] [--seed N] [--only ${FAMILIES.join('|')}] [--jobs N] [--verbose] [--json]`;
+export const USAGE = `usage: npm run missions -- [--missions N] [--seed N] [--only FAMILY[,FAMILY]] [--jobs N] [--verbose] [--json]
+families: ${FAMILIES.join(', ')}`;
 
-/** Throws an Error that names the option. */
-export function parseOptions(argv: readonly string[]): CampaignOptions {
-  const options: CampaignOptions = {
-    missions: 200,
-    seed: 1,
-    only: null,
-    jobs: 2,
-    json: false,
-    verbose: false,
+const MAX_MISSIONS = 100_000;
+
+/** Throws an Error that names the option, the value and what is allowed. */
+export function parseOptions(argv: readonly string[]): MissionOptions {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      missions: { type: 'string', default: '200' },
+      seed: { type: 'string', default: '1' },
+      only: { type: 'string', default: '' },
+      jobs: { type: 'string', default: '2' },
+      verbose: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    missions: wholeNumber('--missions', values.missions, 1, MAX_MISSIONS),
+    seed: wholeNumber('--seed', values.seed, 0, 2 ** 31 - 1),
+    only: values.only === '' ? [] : values.only.split(',').map(family),
+    jobs: wholeNumber('--jobs', values.jobs, 1, 64),
+    verbose: values.verbose,
+    json: values.json,
   };
-  for (let i = 0; i < argv.length; i++) {
-    const name = argv[i] ?? '';
-    if (name === '--json') options.json = true;
-    else if (name === '--verbose') options.verbose = true;
-    else if (name === '--missions') options.missions = whole(name, argv[++i], 1, 100_000);
-    else if (name === '--seed') options.seed = whole(name, argv[++i], 0, 2 ** 31);
-    else if (name === '--jobs') options.jobs = whole(name, argv[++i], 1, 64);
-    else if (name === '--only') options.only = familyOf(argv[++i]);
-    else throw new Error(`unknown option ${name}`);
-  }
-  return options;
 }
 
-function familyOf(text: string | undefined): Family {
-  const family = FAMILIES.find((one) => one === text);
-  if (family !== undefined) return family;
-  throw new Error(`--only: found ${text ?? 'nothing'}; one of ${FAMILIES.join(', ')} is needed`);
+function family(text: string): Family {
+  const found = FAMILIES.find((one) => one === text);
+  if (found === undefined) throw new Error(`--only: found "${text}"; allowed are ${FAMILIES.join(', ')}`);
+  return found;
 }
 
-function whole(name: string, text: string | undefined, min: number, max: number): number {
-  const value = /^\d{1,10}$/.test(text ?? '') ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new Error(`${name}: found ${text ?? 'nothing'}; a whole number from ${min} to ${max} is needed`);
+function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Error(`${name}: found "${text}"; allowed is a whole number from ${min} to ${max}`);
 }

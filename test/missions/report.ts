@@ -1,108 +1,154 @@
-/** What a campaign comes to. */
-import Table from 'cli-table3';
-import { FAMILIES, type MissionResult } from './types.js';
+/** The verdict on a campaign. */
+import { median, percentile, round } from '../bench/support/stats.js';
+import type { HazardStop, MissionResult } from './types.js';
 
-export interface CampaignReport {
+/** Longer than this nobody may be sure of a wrong place, ms. */
+const SURE_MS = 10_000;
+
+export interface MissionsReport {
   missions: number;
-  /** Every leg ended as it should, nothing was touched, home at the end, nothing lost. */
   succeeded: number;
   success_pct: number;
-  legs: number;
-  legs_right: number;
   collisions: number;
-  docked: number;
-  docking_pct: number;
-  defects: number;
-  /** Time taken over time at full speed along the shortest way: legs without trouble, all that arrived. */
-  time_ratio_clear_median: number | null;
-  time_ratio_median: number | null;
-  robot_hours: number;
-  wall_s: number;
+  touched_by_others: number;
+  legs: number;
+  arrived: number;
+  right_refusals: number;
+  /** Time taken against the shortest way at full speed, of legs without trouble that arrived. */
+  time_ratio: { median: number | null; p95: number | null; legs: number };
+  docking: { asked: number; docked: number; pct: number | null };
+  hazards: Record<string, { stops: number; missed: number; median_ms: number | null; max_ms: number | null }>;
+  wrongly_sure_max_ms: number;
+  simulated_s: number;
+  x_realtime: number;
+  first_seed: number;
   by_family: Record<string, { missions: number; succeeded: number }>;
-  failed: { seed: number; family: string; home: string; why: string }[];
+  failing: { seed: number; family: string; place: string; why: string[] }[];
+  ok: boolean;
 }
 
-export function reportOf(results: readonly MissionResult[], wallSeconds: number): CampaignReport {
-  const legs = results.flatMap((result) => result.legs);
-  const ratio = (troubled: boolean | null) =>
-    median(
-      legs.flatMap((leg) =>
-        leg.goal === null ||
-        leg.ideal === null ||
-        leg.ideal < 4 ||
-        (troubled !== null && leg.troubled !== troubled)
-          ? []
-          : [leg.seconds / leg.ideal],
-      ),
-    );
-  const succeeded = results.filter((result) => result.ok).length;
-  const docked = results.filter((result) => result.docked === true).length;
-  const by_family: CampaignReport['by_family'] = {};
-  for (const family of FAMILIES) {
-    const own = results.filter((result) => result.family === family);
-    if (own.length > 0)
-      by_family[family] = { missions: own.length, succeeded: own.filter((one) => one.ok).length };
-  }
+/** Everything that is wrong with a mission, in words; none: it succeeded. */
+export function findings(result: MissionResult): string[] {
+  return [
+    ...result.problems,
+    ...result.legs
+      .filter(({ right }) => !right)
+      .map(({ goal, outcome, why, troubles }) => {
+        const trouble = troubles.length === 0 ? '' : ` after ${troubles.join(', ')}`;
+        return `to (${goal.x.toFixed(2)}, ${goal.y.toFixed(2)}): ${outcome}: ${why}${trouble}`;
+      }),
+    ...(result.docked === false ? [`not docked: ${result.dockOutcome}`] : []),
+    ...result.hazards
+      .filter(({ stopMs }) => stopMs === null)
+      .map(({ hazard, limitMs }) => `no stop within ${limitMs} ms: ${hazard}`),
+    ...(result.wronglySureMs > SURE_MS
+      ? [`sure of a wrong place for ${(result.wronglySureMs / 1000).toFixed(0)} s`]
+      : []),
+  ];
+}
+
+export function summarize(results: readonly MissionResult[], wallMs: number): MissionsReport {
+  const good = results.filter((one) => findings(one).length === 0);
+  const legs = results.flatMap((one) => one.legs);
+  const ratios = legs
+    .filter((leg) => leg.idealS !== null && leg.troubles.length === 0)
+    .map((leg) => leg.tookS / (leg.idealS ?? 1));
+  const asked = results.filter(({ docked }) => docked !== null);
+  const docked = asked.filter((one) => one.docked === true).length;
+  const simulated = sum(results.map(({ simulatedS }) => simulatedS));
   return {
     missions: results.length,
-    succeeded,
-    success_pct: percent(succeeded, results.length),
+    succeeded: good.length,
+    success_pct: round((100 * good.length) / Math.max(1, results.length), 1),
+    collisions: sum(results.map(({ collisions }) => collisions)),
+    touched_by_others: sum(results.map(({ touchedByOthers }) => touchedByOthers)),
     legs: legs.length,
-    legs_right: legs.filter((leg) => leg.ok).length,
-    collisions: results.reduce((sum, result) => sum + result.collisions.length, 0),
-    docked,
-    docking_pct: percent(docked, results.length),
-    defects: results.reduce((sum, result) => sum + result.defects.length, 0),
-    time_ratio_clear_median: ratio(false),
-    time_ratio_median: ratio(null),
-    robot_hours: rounded(results.reduce((sum, result) => sum + result.robotSeconds, 0) / 3600),
-    wall_s: Math.round(wallSeconds),
-    by_family,
-    failed: results
-      .filter((result) => !result.ok)
-      .map((result) => ({
-        seed: result.seed,
-        family: result.family,
-        home: result.home,
-        why: whyNot(result),
-      })),
+    arrived: legs.filter(({ outcome }) => outcome === 'COMPLETED').length,
+    right_refusals: legs.filter(({ outcome, right }) => outcome !== 'COMPLETED' && right).length,
+    time_ratio: {
+      median: ratios.length === 0 ? null : round(median(ratios), 2),
+      p95: ratios.length === 0 ? null : round(percentile(ratios, 0.95), 2),
+      legs: ratios.length,
+    },
+    docking: {
+      asked: asked.length,
+      docked,
+      pct: asked.length === 0 ? null : round((100 * docked) / asked.length, 1),
+    },
+    hazards: hazardTable(results.flatMap(({ hazards }) => hazards)),
+    wrongly_sure_max_ms: Math.max(0, ...results.map(({ wronglySureMs }) => wronglySureMs)),
+    simulated_s: round(simulated, 0),
+    x_realtime: round((1000 * simulated) / Math.max(1, wallMs), 0),
+    first_seed: results[0]?.seed ?? 0,
+    by_family: families(results),
+    failing: results
+      .filter((one) => !good.includes(one))
+      .map((one) => ({ seed: one.seed, family: one.family, place: one.place, why: findings(one) })),
+    ok: good.length === results.length,
   };
 }
 
-/** One line on why a mission did not succeed. */
-export function whyNot(result: MissionResult): string {
-  const legs = result.legs.flatMap((leg, i) => (leg.ok ? [] : [`leg ${i + 1} ${leg.outcome}: ${leg.says}`]));
-  const touched = result.collisions.map((what) => `touched ${what}`);
-  const home = result.docked === true ? [] : ['not on its contacts at the end'];
-  return [...result.defects, ...touched, ...legs, ...home].join('; ');
-}
-
-export function describeCampaign(report: CampaignReport): string {
-  const table = new Table({ head: ['family', 'missions', 'succeeded'], style: { head: [], border: [] } });
-  for (const [family, { missions, succeeded }] of Object.entries(report.by_family)) {
-    table.push([family, missions, succeeded]);
-  }
-  const times = (value: number | null) => (value === null ? 'not measured' : `${value} ×`);
+export function describeReport(report: MissionsReport): string {
+  const { time_ratio: ratio, docking } = report;
   return [
-    table.toString(),
-    `${report.succeeded} of ${report.missions} missions succeeded (${report.success_pct} %), ${report.legs_right} of ${report.legs} legs`,
-    `collisions of our own: ${report.collisions}; docked at the end: ${report.docked} (${report.docking_pct} %); defects: ${report.defects}`,
-    `time against the shortest way at full speed: ${times(report.time_ratio_clear_median)} undisturbed, ${times(report.time_ratio_median)} over all`,
-    `${report.robot_hours} h of robot time in ${report.wall_s} s`,
-    ...report.failed.map(({ seed, family, home, why }) => `seed ${seed} (${family}, ${home}): ${why}`),
+    `missions      ${report.succeeded} of ${report.missions} (${report.success_pct} %)`,
+    `collisions    ${report.collisions} from our motion, ${report.touched_by_others} by others`,
+    `legs          ${report.legs}: ${report.arrived} arrived, ${report.right_refusals} rightly not`,
+    `time          ${ratio.median} × the ideal way at full speed (median of ${ratio.legs}), 95 % below ${ratio.p95} ×`,
+    `docking       ${docking.docked} of ${docking.asked} (${docking.pct} %)`,
+    ...Object.entries(report.hazards).map(
+      ([name, { stops, missed, median_ms, max_ms }]) =>
+        `stop          ${name}: ${stops} stops, median ${median_ms} ms, max ${max_ms} ms${missed > 0 ? `, ${missed} MISSED` : ''}`,
+    ),
+    `wrong place   sure of one for at most ${(report.wrongly_sure_max_ms / 1000).toFixed(1)} s`,
+    `simulated     ${(report.simulated_s / 3600).toFixed(1)} h at ${report.x_realtime} × real time`,
+    ...Object.entries(report.by_family).map(
+      ([name, { missions, succeeded }]) => `  ${name.padEnd(10)} ${succeeded} of ${missions}`,
+    ),
+    ...report.failing.map(
+      ({ seed, family, place, why }) =>
+        `✗ ${family} in ${place}: ${why.join('; ')}\n  again: npm run missions -- --missions 1 --seed ${seed}`,
+    ),
   ].join('\n');
 }
 
-function median(values: readonly number[]): number | null {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted[Math.floor(sorted.length / 2)];
-  return middle === undefined ? null : rounded(middle);
+function hazardTable(stops: readonly HazardStop[]): MissionsReport['hazards'] {
+  const names = [...new Set(stops.map(({ hazard }) => kindOf(hazard)))].sort();
+  return Object.fromEntries(
+    names.map((name) => {
+      const of = stops.filter(({ hazard }) => kindOf(hazard) === name);
+      const times = of.flatMap(({ stopMs }) => (stopMs === null ? [] : [stopMs]));
+      const missed = of.length - times.length;
+      const some = times.length > 0;
+      return [
+        name,
+        {
+          stops: times.length,
+          missed,
+          median_ms: some ? round(median(times), 0) : null,
+          max_ms: some ? round(Math.max(...times), 0) : null,
+        },
+      ];
+    }),
+  );
 }
 
-function percent(part: number, whole: number): number {
-  return whole === 0 ? 0 : rounded((100 * part) / whole);
+/** Without the figures that differ from one to the next. */
+function kindOf(hazard: string): string {
+  return hazard.replace(/^\d+° of /, 'part of ');
 }
 
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+function families(results: readonly MissionResult[]): MissionsReport['by_family'] {
+  const table: MissionsReport['by_family'] = {};
+  for (const one of results) {
+    const row = table[one.family] ?? { missions: 0, succeeded: 0 };
+    table[one.family] = row;
+    row.missions += 1;
+    if (findings(one).length === 0) row.succeeded += 1;
+  }
+  return table;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,85 +1,108 @@
-/**
- * Missions: a robot in a simulated home is sent to places while the home does what homes do, and is judged by what
- * really happened. Everything about a mission follows from its seed.
- */
-import type { Point, Pose } from '../../config/contracts/geometry.js';
+/** Vocabulary of the missions campaign. Metres, radians, world milliseconds. */
+import type { Point } from '../../config/contracts/geometry.js';
+import type { Home } from '../support/home.js';
+import type { Ground } from './ground.js';
+import type { Recorder } from './recorder.js';
 
 export const FAMILIES = [
-  'clear',
+  'plain',
   'obstacles',
   'people',
   'doors',
-  'sensors',
+  'lidar',
   'wheels',
-  'carried',
+  'lines',
+  'covered',
   'battery',
+  'kidnap',
+  'dark',
+  'contact',
+  'docking',
   'refused',
   'stopped',
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
-export const HOMES = ['two-bedroom', 'narrow-flat', 'long-house'] as const;
-export type HomeName = (typeof HOMES)[number];
+/** A home to drive in: where its world comes from. */
+export interface Place {
+  name: string;
+  /** World file of another home than the simulator's first. */
+  worldFile: string | null;
+  /** `map_server` YAML of a world made from a map. */
+  mapFile: string | null;
+  cleanUp(): void;
+}
 
-/** What happens while a leg is driven, so long after it began. `words`: as `deviceagent sim inject` takes them. */
-export type Trouble = { afterMs: number } & (
-  | { kind: 'inject'; words: string[] }
-  | { kind: 'obstacle'; at: Point }
-  | { kind: 'clear_obstacles' }
-  | { kind: 'walker'; from: Point; to: Point; speed: number }
-  | { kind: 'people_leave' }
-  | { kind: 'carry'; to: Pose }
-  | { kind: 'estop'; releaseAfterMs: number }
-);
+/** What a mission's troubles act on. */
+export interface Scene {
+  home: Home;
+  ground: Ground;
+  recorder: Recorder;
+  random: () => number;
+  /** Where the robot is being sent. */
+  goal: Point;
+}
 
-/** How a leg may end and be right. */
-export type Outcome = 'arrived' | 'obstructed' | 'refused' | 'low_battery' | 'stopped';
+/** Something that goes wrong on the way, once the robot has gone so far. */
+export interface Trouble {
+  what: string;
+  afterM: number;
+  /** Robot time until `end`, ms; null: it lasts. */
+  lastsMs: number | null;
+  begin(scene: Scene): Promise<void> | void;
+  end?(scene: Scene): Promise<void> | void;
+  /** The wheels have to stand within this time of it, ms, if they turned. */
+  stopsWithinMs?: number;
+  /** Reasons for which the move may end because of it. */
+  excuses: readonly string[];
+  /** The robot has lost its place for good, or was carried off: what it believes is watched. */
+  carriesOff?: boolean;
+}
 
 export interface Leg {
-  /** Where to; null: home, onto the contacts. */
-  goal: Pose | null;
-  /** The shortest way on the map without anything in it, m; null where there is none. */
-  shortest: number | null;
-  right: Outcome[];
   troubles: Trouble[];
-  /** What is put right before the leg begins. */
-  before: Trouble[];
+  /** The end that is right once its trouble has begun; null: COMPLETED when there is a way. */
+  expect: string | null;
+  /** A place where nobody can stand, or off the map, instead of one with a way to it. */
+  impossible?: boolean;
 }
 
-export interface Mission {
-  seed: number;
-  family: Family;
-  home: HomeName;
-  legs: Leg[];
-}
-
+/** How one leg went. */
 export interface LegResult {
-  goal: Pose | null;
-  outcome: Outcome | 'failed';
-  ok: boolean;
-  /** What the robot said, and what really was. */
-  says: string;
-  /** Robot time, s. */
-  seconds: number;
-  /** At full speed over the shortest way, s; null when it did not arrive. */
-  ideal: number | null;
-  /** Really gone, m. */
-  metres: number;
-  troubled: boolean;
+  goal: Point;
+  outcome: string;
+  right: boolean;
+  why: string;
+  metres: number | null;
+  idealS: number | null;
+  tookS: number;
+  troubles: string[];
+}
+
+export interface HazardStop {
+  hazard: string;
+  /** Until the wheels stood, ms; null: they still turned when it should have been over. */
+  stopMs: number | null;
+  limitMs: number;
 }
 
 export interface MissionResult {
   seed: number;
   family: Family;
-  home: HomeName;
-  ok: boolean;
+  place: string;
   legs: LegResult[];
-  /** Touches that the robot's own motion brought about, each with what and where. */
-  collisions: string[];
-  /** On its contacts at the end, where it could be. */
+  /** Touches while our wheels turned; and touches by others while they stood still. */
+  collisions: number;
+  touchedByOthers: number;
+  /** null: there was no way home, or the robot rightly refused to drive. */
   docked: boolean | null;
-  /** Anything that no mission may show: events lost, an end that is none, an exception. */
-  defects: string[];
-  robotSeconds: number;
-  wallSeconds: number;
+  dockOutcome: string;
+  hazards: HazardStop[];
+  /** Longest time that the robot was sure of a place it was not at, ms. */
+  wronglySureMs: number;
+  simulatedS: number;
+  /** Of everything that happened in the world; equal for equal seeds. */
+  trace: string;
+  /** What was touched, lost events, and what broke. */
+  problems: string[];
 }

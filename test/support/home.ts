@@ -31,6 +31,8 @@ export interface HomeOptions {
   seed?: number;
   /** A world file instead of the home that comes along. */
   worldFile?: string;
+  /** A map (`map_server` YAML) that the world is made from instead. */
+  mapFile?: string;
   baseWatchdog?: boolean;
   /** Another base or lidar than the reference robot's. */
   base?: BaseChip;
@@ -88,7 +90,7 @@ export class Home {
     const session: SimSession = new SimSession({
       stateDir,
       worldFile: options.worldFile ?? null,
-      mapFile: null,
+      mapFile: options.mapFile ?? null,
       seed: options.seed ?? 1,
       speed: 'max',
       transport: 'memory',
