@@ -3,8 +3,7 @@ import { compose, distance, type Point } from '../../config/contracts/geometry.j
 import type { ReceivedEvent } from '../../simulator/cloud/types.js';
 import type { Plan } from './families.js';
 import { BARE, COMFORTABLE } from './ground.js';
-import type { Running } from './run-mission.js';
-import type { Leg, LegResult, MissionResult, Scene, Trouble } from './types.js';
+import type { Leg, LegResult, MissionResult, Running, Scene, Trouble } from './types.js';
 
 /** Robot time that a journey, and the way home with its retries, may take, ms. */
 const JOURNEY_MS = 330_000;
@@ -18,11 +17,14 @@ const GOAL_ROOM = 0.15;
 const FAR = { least: 1.5, most: 18 };
 /** An end that comes so soon after a trouble began may have come before it was noticed, ms. */
 const UNNOTICED_MS = 5000;
+/** Ground is remembered as barred for a while after it is free, ms. */
+const GONE_MS = 15_000;
 
 interface Begun {
   trouble: Trouble;
   at: number;
-  ended: boolean;
+  /** World time of its end; null while it lasts. */
+  endedAt: number | null;
 }
 
 interface Ended {
@@ -30,7 +32,8 @@ interface Ended {
   event: ReceivedEvent | null;
   tookS: number;
   begun: Begun[];
-  /** Of the end: where the robot was, and what stood in the home. */
+  /** Of the end: when it was, where the robot was, and what stood in the home. */
+  endMs: number;
   at: Point;
   things: Thing[];
 }
@@ -96,7 +99,7 @@ async function attempt(
   const method = params === null ? 'returnToStation' : 'setMoveTo';
   const answer = await home.command({ kind: 'task', method, params: params ?? {}, task: {} });
   const id = answer.task_id;
-  const now = () => ({ at: { ...home.world.pose }, things: things(running) });
+  const now = () => ({ endMs: home.world.timeMs, at: { ...home.world.pose }, things: things(running) });
   if (id === null) {
     return { outcome: `refused ${answer.reason_code}`, event: null, tookS: 0, begun: [], ...now() };
   }
@@ -129,7 +132,7 @@ async function withTroubles(
       }
       if (trouble.stopsWithinMs !== undefined) recorder.expectStop(trouble.what, trouble.stopsWithinMs);
       await trouble.begin(scene);
-      begun.push({ trouble, at: home.world.timeMs, ended: false });
+      begun.push({ trouble, at: home.world.timeMs, endedAt: null });
     }
     await endTroubles(scene, begun);
   });
@@ -139,15 +142,15 @@ async function withTroubles(
 async function endTroubles(scene: Scene, begun: readonly Begun[]): Promise<void> {
   for (const one of begun) {
     const { lastsMs } = one.trouble;
-    if (one.ended || lastsMs === null || scene.home.world.timeMs - one.at < lastsMs) continue;
-    one.ended = true;
+    if (one.endedAt !== null || lastsMs === null || scene.home.world.timeMs - one.at < lastsMs) continue;
+    one.endedAt = scene.home.world.timeMs;
     await one.trouble.end?.(scene);
   }
 }
 
 /** What does not last for good is waited for before anything else is asked. */
 async function finish(scene: Scene, running: Running, begun: readonly Begun[]): Promise<void> {
-  const open = () => begun.some((one) => !one.ended && one.trouble.lastsMs !== null);
+  const open = () => begun.some((one) => one.endedAt === null && one.trouble.lastsMs !== null);
   const some = begun.length > 0;
   await pass(
     running,
@@ -215,6 +218,8 @@ function judge(running: Running, leg: Leg, goal: Point, ended: Ended): { right: 
     return { right: true, why: 'it was carried off and does not know where it is' };
   }
   if (reason === 'OBSTRUCTED' || reason === 'TARGET_UNREACHABLE') {
+    const justGone = begun.some((one) => one.endedAt !== null && wasThere(one.endedAt, ended.endMs));
+    if (justGone) return { right: true, why: 'it was barred until a moment ago' };
     if (ground.shortest(ended.at, goal, COMFORTABLE, ended.things) !== null) {
       return { right: false, why: `there is a way: ${event?.message ?? ''}` };
     }
@@ -222,6 +227,11 @@ function judge(running: Running, leg: Leg, goal: Point, ended: Ended): { right: 
     return { right: told, why: told ? 'there is no way' : 'it does not say where' };
   }
   return { right: false, why: event?.message ?? outcome };
+}
+
+/** What went away so shortly before the end may not have been seen to be gone. */
+function wasThere(endedAt: number, endMs: number): boolean {
+  return endedAt <= endMs && endMs - endedAt <= GONE_MS;
 }
 
 function saysWhere(event: ReceivedEvent | null): boolean {

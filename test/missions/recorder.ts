@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import type { Point } from '../../config/contracts/geometry.js';
 import type { World } from '../../simulator/world/world.js';
 import { Touches } from './touches.js';
-import type { HazardStop } from './types.js';
+
+export interface HazardStop {
+  hazard: string;
+  /** Until the wheels stood, ms; null: they still turned when it should have been over. */
+  stopMs: number | null;
+  limitMs: number;
+}
 
 /** A wheel slower than this stands, m/s. */
 const STANDS = 0.003;

@@ -1,6 +1,7 @@
 /** The verdict on a campaign. */
 import { median, percentile, round } from '../bench/support/stats.js';
-import type { HazardStop, MissionResult } from './types.js';
+import type { HazardStop } from './recorder.js';
+import type { MissionResult } from './types.js';
 
 /** Longer than this nobody may be sure of a wrong place, ms. */
 const SURE_MS = 10_000;

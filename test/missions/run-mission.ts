@@ -1,21 +1,12 @@
 /** One mission: a home, a robot, some places to go to, some trouble on the way, and the way home. */
 import { seededRandom } from '../../config/contracts/ids.js';
 import { Home } from '../support/home.js';
-import { type Belief, beliefOf } from './belief.js';
+import { beliefOf } from './belief.js';
 import { drive, goHome } from './drive.js';
 import { type Plan, planMission } from './families.js';
 import { Ground } from './ground.js';
 import { Recorder } from './recorder.js';
-import { FAMILIES, type Family, type MissionResult, type Place } from './types.js';
-
-/** What a mission needs while it runs. */
-export interface Running {
-  home: Home;
-  ground: Ground;
-  recorder: Recorder;
-  belief: Belief;
-  random: () => number;
-}
+import { FAMILIES, type Family, type MissionResult, type Place, type Running } from './types.js';
 
 /** The family of a seed: neighbours differ, so that a run of seeds has a share of each. */
 export function familyOf(seed: number): Family {

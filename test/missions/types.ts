@@ -1,8 +1,9 @@
 /** Vocabulary of the missions campaign. Metres, radians, world milliseconds. */
 import type { Point } from '../../config/contracts/geometry.js';
 import type { Home } from '../support/home.js';
+import type { Belief } from './belief.js';
 import type { Ground } from './ground.js';
-import type { Recorder } from './recorder.js';
+import type { HazardStop, Recorder } from './recorder.js';
 
 export const FAMILIES = [
   'plain',
@@ -33,12 +34,17 @@ export interface Place {
   cleanUp(): void;
 }
 
-/** What a mission's troubles act on. */
-export interface Scene {
+/** What a mission needs while it runs. */
+export interface Running {
   home: Home;
   ground: Ground;
   recorder: Recorder;
+  belief: Belief;
   random: () => number;
+}
+
+/** What a mission's troubles act on. */
+export interface Scene extends Running {
   /** Where the robot is being sent. */
   goal: Point;
 }
@@ -77,13 +83,6 @@ export interface LegResult {
   idealS: number | null;
   tookS: number;
   troubles: string[];
-}
-
-export interface HazardStop {
-  hazard: string;
-  /** Until the wheels stood, ms; null: they still turned when it should have been over. */
-  stopMs: number | null;
-  limitMs: number;
 }
 
 export interface MissionResult {
