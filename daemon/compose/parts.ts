@@ -46,7 +46,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
   const ground = { options, ids, bootId, robot, storage, machines };
   const work = createWork(ground);
   const watchers = createWatchers(ground, work);
-  const { telemetry, batteryGuard } = watchers;
+  const { telemetry, homeKeeper } = watchers;
   return {
     runtime: createRuntime(ground, work, watchers, ready),
     store: storage.store,
@@ -62,7 +62,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     watchers: [
       work.clockTrust,
       bodyWatch,
-      batteryGuard,
+      homeKeeper,
       robot.reserve,
       telemetry,
       machines,

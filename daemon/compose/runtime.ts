@@ -71,7 +71,11 @@ function examine(
   return doctorOf(sources, language);
 }
 
-function countersOf({ robot, storage }: Ground, work: Work, { telemetry }: Watchers): Record<string, number> {
+function countersOf(
+  { robot, storage }: Ground,
+  work: Work,
+  { telemetry, homeKeeper }: Watchers,
+): Record<string, number> {
   return {
     ...robot.body.counters(),
     ...robot.body.amr.state()?.counters,
@@ -82,6 +86,7 @@ function countersOf({ robot, storage }: Ground, work: Work, { telemetry }: Watch
     ...prefixed('timers', storage.timers.counters()),
     ...prefixed('observations', work.observations.counters()),
     ...prefixed('context', telemetry.counters()),
+    ...homeKeeper.counters(),
     ...work.intake.counters(),
     ...work.cloud?.counters(),
   };

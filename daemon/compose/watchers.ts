@@ -1,15 +1,28 @@
 /** What looks by itself and acts: publishes what changed, sends the robot home, ends what an e-stop ended. */
 import type { AmrDriver, AmrEvent } from '../../config/contracts/amr.js';
-import { BatteryGuard } from '../context/battery-guard.js';
 import { ContextTelemetry } from '../context/context-telemetry.js';
+import { HomeKeeper } from '../context/home-keeper.js';
+import { Snapshots } from '../store/small-tables.js';
 import type { TaskManagerHandle } from '../task-manager/deps.js';
 import type { Ground } from './ground.js';
 import type { Work } from './work.js';
 
 export interface Watchers {
   telemetry: ContextTelemetry;
-  batteryGuard: BatteryGuard;
+  homeKeeper: HomeKeeper;
 }
+
+/** What the robot says when it could not get onto its station. */
+const HOMEWARD = {
+  tries_again: {
+    ko: '충전대에 올라가지 못했어요. 조금 뒤에 다시 해 볼게요.',
+    en: 'I could not get onto my station. I will try again in a while.',
+  },
+  needs_help: {
+    ko: '충전대에 올라갈 수 없어요. 저를 충전대에 올려 주세요.',
+    en: 'I cannot get onto my station. Please put me on it.',
+  },
+} as const;
 
 export function createWatchers({ options, robot, storage }: Ground, work: Work): Watchers {
   const { clock, log } = options;
@@ -21,24 +34,29 @@ export function createWatchers({ options, robot, storage }: Ground, work: Work):
     build: () => work.context({ version: 1 }),
     wanted: () => work.cloud !== null,
   });
-  const batteryGuard = new BatteryGuard({
+  const submit = (method: string, params: object) =>
+    void tasks.submit({
+      method,
+      params: { ...params },
+      task: {},
+      source: 'SUPERVISOR',
+      legacy: false,
+      correlationId: null,
+    });
+  const { language } = robot.config;
+  const homeKeeper = new HomeKeeper({
     clock,
     log,
     state: robot.state,
+    snapshots: new Snapshots(storage.store, log),
+    onTaskEvent: (listener) => tasks.onEvent(listener),
     goingHome: () => tasks.listTasks({ active: true }).some((task) => task.method === 'returnToStation'),
-    goHome: () =>
-      void tasks.submit({
-        method: 'returnToStation',
-        params: {},
-        task: {},
-        source: 'SUPERVISOR',
-        legacy: false,
-        correlationId: null,
-      }),
+    goHome: () => submit('returnToStation', {}),
+    say: (what) => submit('setLlmTts', { text: HOMEWARD[what][language], language, interrupt: false }),
   });
   watchSafety(robot.body.amr, tasks);
   robot.bus.on(() => tasks.contextChanged());
-  return { telemetry, batteryGuard };
+  return { telemetry, homeKeeper };
 }
 
 /** A latched e-stop ends whatever holds the wheels; each change of safety is news to waiting conditions. */

@@ -123,6 +123,7 @@ function fits(
   if (when.wanted_by?.includes(origin) === false) return false;
   if (when.sources !== undefined && !when.sources.includes(source) && !when.sources.includes(origin))
     return false;
+  if (when.but_not?.includes(method) === true) return false;
   if (when.takes === undefined && when.methods === undefined) return true;
   return (when.takes?.some((r) => takes.includes(r)) ?? false) || (when.methods?.includes(method) ?? false);
 }

@@ -35,6 +35,8 @@ const conditionSchema = z.strictObject({
   risk: z.enum(['low', 'high']).optional(),
   takes: z.array(z.enum(RESOURCES)).min(1).optional(),
   methods: methods.min(1).optional(),
+  /** Methods that the rule leaves alone. */
+  but_not: methods.min(1).optional(),
   privacy_mode: z.literal(true).optional(),
   home_lock: z.literal(true).optional(),
   quiet_hours: z.literal(true).optional(),

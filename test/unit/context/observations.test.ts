@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SILENT_LOG } from '../../../config/contracts/log.js';
 import { OBSERVATION_TYPES, observationSchema } from '../../../config/contracts/wire/events.js';
-import { BatteryGuard } from '../../../daemon/context/battery-guard.js';
 import { ContextTelemetry } from '../../../daemon/context/context-telemetry.js';
 import { OBSERVATION_RULES } from '../../../daemon/context/observation-types.js';
 import { testContext } from '../../support/context.js';
@@ -191,30 +190,5 @@ describe('context telemetry', () => {
       battery: { on_station: false },
     });
     telemetry.close();
-  });
-});
-
-describe('the battery guard', () => {
-  it('sends the robot home once while it is low and away from its station', async () => {
-    const robot = testContext({ pose: living });
-    let sent = 0;
-    const guard = new BatteryGuard({
-      clock: robot.clock,
-      log: SILENT_LOG,
-      state: robot.state,
-      goingHome: () => false,
-      goHome: () => sent++,
-    });
-    await robot.clock.advanceAsync(10_000);
-    expect(sent).toBe(0);
-    robot.amr.battery = 10;
-    await robot.clock.advanceAsync(30_000);
-    expect(sent).toBe(1);
-    await robot.clock.advanceAsync(120_000);
-    expect(sent).toBe(2);
-    robot.amr.putOnStation(true);
-    await robot.clock.advanceAsync(300_000);
-    expect(sent).toBe(2);
-    guard.close();
   });
 });
