@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText, Refusal } from '../../config/contracts/errors.js';
-import { bundleFiles, loadMapBundle } from '../../drivers/amr/map/bundle.js';
+import { bundleFiles, holdsMap, loadMapBundle } from '../../drivers/amr/map/bundle.js';
 import type { MapBundle } from '../../drivers/amr/types.js';
 import type { MapFiles } from './map-files.js';
 import { mapIdSchema } from './map-record.js';
@@ -21,7 +21,7 @@ export class KeptMaps {
 
   /** Does nothing when it is kept already, and can be read. Throws when it cannot be stored. */
   keep(bundle: MapBundle): void {
-    if (this.#has(bundle.id)) return;
+    if (this.#has(bundle)) return;
     const files = this.#files;
     const place = join(this.#folder, bundle.id);
     const draft = `${place}${DRAFT}`;
@@ -33,7 +33,7 @@ export class KeptMaps {
     files.remove(place);
     files.rename(draft, place);
     files.syncFolder(this.#folder);
-    if (!this.#has(bundle.id)) throw new Error(`${place} does not read back as the map that was written`);
+    if (!this.#has(bundle)) throw new Error(`${place} does not read back as the map that was written`);
   }
 
   /** Throws `Refusal` UNKNOWN_TARGET. */
@@ -69,11 +69,7 @@ export class KeptMaps {
     }
   }
 
-  #has(id: string): boolean {
-    try {
-      return loadMapBundle(join(this.#folder, id, YAML)).id === id;
-    } catch {
-      return false;
-    }
+  #has(bundle: MapBundle): boolean {
+    return holdsMap(join(this.#folder, bundle.id, YAML), bundle);
   }
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { errorText } from '../../config/contracts/errors.js';
 import type { Log } from '../../config/contracts/log.js';
 import { areasText } from '../../drivers/amr/map/areas.js';
-import { AREAS_FILE, bundleFiles, loadMapBundle } from '../../drivers/amr/map/bundle.js';
+import { AREAS_FILE, bundleFiles, holdsMap, loadMapBundle } from '../../drivers/amr/map/bundle.js';
 import type { Areas, MapBundle } from '../../drivers/amr/types.js';
 import { KeptMaps } from './kept-maps.js';
 import { DISK, type MapFiles } from './map-files.js';
@@ -107,7 +107,7 @@ export class MapStore {
       previous,
       kept: this.#with(ids, at),
     };
-    if (idOf(file) !== bundle.id) {
+    if (!holdsMap(file, bundle)) {
       this.#write({ ...after, reset: before.reset, installing: bundle.id });
       this.#installOr(file, bundle, () => this.#write(before));
     }
@@ -184,13 +184,5 @@ export class MapStore {
     } catch (error) {
       this.#log.warn({ error: errorText(error) }, 'the end of the reset cannot be written down');
     }
-  }
-}
-
-function idOf(file: string): string | null {
-  try {
-    return loadMapBundle(file).id;
-  } catch {
-    return null;
   }
 }

@@ -99,23 +99,34 @@ function readBytes(file: string, limit: number): Uint8Array {
   }
 }
 
-/** Reads the YAML file and its image. Throws `MapError`. */
-export function loadMapFile(yamlPath: string): { meta: MapMeta; raster: Raster; grid: OccupancyGrid } {
-  const meta = parseMapYaml(readText(yamlPath), yamlPath);
-  const imagePath = isAbsolute(meta.image) ? meta.image : join(dirname(yamlPath), meta.image);
-  const raster = readImage(imagePath, yamlPath);
-  return { meta, raster, grid: gridFromRaster(raster, meta) };
+export interface MapFile {
+  meta: MapMeta;
+  /** The image file, byte by byte. */
+  image: Uint8Array;
+  raster: Raster;
+  grid: OccupancyGrid;
 }
 
-function readImage(imagePath: string, yamlPath: string): Raster {
-  let bytes: Uint8Array;
+/** Reads the YAML file and its image. Throws `MapError`. */
+export function loadMapFile(yamlPath: string): MapFile {
+  const meta = parseMapYaml(readText(yamlPath), yamlPath);
+  const imagePath = isAbsolute(meta.image) ? meta.image : join(dirname(yamlPath), meta.image);
+  const image = imageBytes(imagePath, yamlPath);
+  const raster = decodeImage(image, imagePath);
+  return { meta, image, raster, grid: gridFromRaster(raster, meta) };
+}
+
+function imageBytes(imagePath: string, yamlPath: string): Uint8Array {
   try {
-    bytes = readBytes(imagePath, MAX_IMAGE_BYTES);
+    return readBytes(imagePath, MAX_IMAGE_BYTES);
   } catch (error) {
-    const why = errorText(error);
-    throw new MapError(yamlPath, 'image', why);
+    throw new MapError(yamlPath, 'image', errorText(error));
   }
-  return isPng(bytes) ? decodePng(bytes, imagePath) : decodePgm(bytes, imagePath);
+}
+
+/** `file` is for messages. Throws `MapError`. */
+export function decodeImage(bytes: Uint8Array, file: string): Raster {
+  return isPng(bytes) ? decodePng(bytes, file) : decodePgm(bytes, file);
 }
 
 /** Turns pixels into occupancy, the lowest image row becoming row 0. */

@@ -1,10 +1,10 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadMapBundle, mapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
+import { holdsMap, loadMapBundle, mapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
 import { MapError } from '../../../drivers/amr/map/map-error.js';
 import { gridFromRaster, loadMapFile, mapFileOf, parseMapYaml } from '../../../drivers/amr/map/map-server.js';
 import { decodePgm, encodePgm } from '../../../drivers/amr/map/pgm.js';
@@ -263,6 +263,77 @@ describe('map bundles', () => {
   });
 });
 
+describe('maps that are handed on', () => {
+  const image = (format: 'P2' | 'P5', comments: readonly string[]) =>
+    encodePgm({
+      format,
+      width: 3,
+      height: 2,
+      maxval: 100,
+      comments,
+      samples: Uint8Array.of(0, 99, 50, 7, 100, 3),
+    });
+
+  it('keep their image to the last bit, and what the YAML means: mode, negate, thresholds, a turned origin', () => {
+    const meta = fc.record({
+      mode: fc.constantFrom('trinary', 'scale', 'raw'),
+      negate: fc.constantFrom(0, 1),
+      free: fc.double({ min: 0, max: 0.4, noNaN: true }),
+      occupied: fc.double({ min: 0.5, max: 1, noNaN: true }),
+      origin: fc.tuple(
+        fc.double({ min: -100, max: 100, noNaN: true }),
+        fc.double({ min: -100, max: 100, noNaN: true }),
+        fc.double({ min: -4, max: 4, noNaN: true }),
+      ),
+      resolution: fc.double({ min: 0.01, max: 1, noNaN: true }),
+      format: fc.constantFrom('P2' as const, 'P5' as const),
+      comments: fc.constantFrom([], [' made by hand', 'twice']),
+    });
+    fc.assert(
+      fc.property(meta, (m) => {
+        const folder = mkdtempSync(join(tmpdir(), 'da-map-'));
+        const yaml = `image: other.pgm\nmode: ${m.mode}\nresolution: ${m.resolution}\norigin: [${m.origin.join()}]\nnegate: ${m.negate}\noccupied_thresh: ${m.occupied}\nfree_thresh: ${m.free}\n`;
+        writeFileSync(join(folder, 'other.yaml'), yaml);
+        writeFileSync(join(folder, 'other.pgm'), image(m.format, m.comments));
+        const bundle = loadMapBundle(join(folder, 'other.yaml'));
+        // Other areas on the same ground are the same map as far as its image goes.
+        saveMapBundle(join(folder, 'map.yaml'), mapBundle(bundle.grid, EMPTY_AREAS));
+        expect(readFileSync(join(folder, 'map.pgm')).equals(image(m.format, m.comments))).toBe(true);
+        const again = loadMapFile(join(folder, 'map.yaml'));
+        expect(again.meta).toEqual({ ...parseMapYaml(yaml, 'm.yaml'), image: 'map.pgm' });
+        expect(again.grid).toEqual(bundle.grid);
+        rmSync(folder, { recursive: true });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('are written anew when what they hold was changed', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'da-map-'));
+    saveMapBundle(join(folder, 'm.yaml'), flat());
+    const { grid, areas } = loadMapBundle(join(folder, 'm.yaml'));
+    grid.cells[100] = -1;
+    saveMapBundle(join(folder, 'n.yaml'), { grid, areas });
+    expect(loadMapFile(join(folder, 'n.yaml')).grid).toEqual(grid);
+  });
+
+  it('are the same map where the image is the same, and not where another file shows the same', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'da-map-'));
+    const [plain, binary] = (['P2', 'P5'] as const).map((format) => {
+      writeFileSync(join(folder, 'map.pgm'), image(format, []));
+      writeFileSync(join(folder, `${format}.yaml`), YAML);
+      return loadMapBundle(join(folder, `${format}.yaml`));
+    });
+    if (plain === undefined || binary === undefined) throw new Error('two maps were read');
+    expect(binary.id).toBe(plain.id);
+    // The image is the binary one now.
+    expect(holdsMap(join(folder, 'P5.yaml'), binary)).toBe(true);
+    expect(holdsMap(join(folder, 'P5.yaml'), plain)).toBe(false);
+    expect(holdsMap(join(folder, 'P5.yaml'), mapBundle({ ...binary.grid }, binary.areas))).toBe(true);
+    expect(holdsMap(join(folder, 'none.yaml'), binary)).toBe(false);
+  });
+});
+
 describe('maps of other people', () => {
   const maps = [
     'aws_small_house/map',
@@ -282,6 +353,24 @@ describe('maps of other people', () => {
       const cells = gridFromRaster(again.image, again.meta).cells;
       expect(Buffer.from(cells.buffer).equals(Buffer.from(grid.cells.buffer))).toBe(true);
     });
+  }
+
+  for (const name of [...maps, 'nav2_map_server_test/testmap']) {
+    itWithShared(
+      `hands ${name} on bit by bit, with the same YAML but for the image's name`,
+      `maps/${name}.yaml`,
+      (path) => {
+        const folder = mkdtempSync(join(tmpdir(), 'da-map-'));
+        const { meta, image } = loadMapFile(path);
+        // Twice, as an import and an export do it.
+        saveMapBundle(join(folder, 'a.yaml'), loadMapBundle(path));
+        saveMapBundle(join(folder, 'b.yaml'), loadMapBundle(join(folder, 'a.yaml')));
+        const again = loadMapFile(join(folder, 'b.yaml'));
+        expect(Buffer.from(again.image).equals(Buffer.from(image))).toBe(true);
+        expect(again.meta).toEqual({ ...meta, image: expect.stringMatching(/^b\.(pgm|png)$/) });
+        rmSync(folder, { recursive: true });
+      },
+    );
   }
 
   itWithShared(
