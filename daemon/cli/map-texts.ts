@@ -50,6 +50,15 @@ export const mapTexts = {
   optTo: { ko: '도착: x,y (m) 또는 방 이름이나 id', en: 'goal: x,y in metres, or the name or id of a room' },
   optRadius: { ko: '로봇 반지름 m', en: 'radius of the robot, m' },
   mapImported: { ko: '지도를 가져왔어요: {rooms}', en: 'map taken over: {rooms}' },
+  mapProposed: {
+    ko: '방 정보(areas.yaml)가 없는 지도라서 방 {count}개로 나눠 봤어요. 이름과 경계는 setAreas로 고치고, 나누지 않으려면 --no-rooms를 쓰세요.',
+    en: 'the map came without areas.yaml: {count} rooms are proposed; name, merge and split them with setAreas, or import with --no-rooms',
+  },
+  mapNoRooms: { ko: '이 지도에는 방이 없어요', en: 'the map has no rooms' },
+  mapNoStation: {
+    ko: '이 지도에는 충전대가 없어서 도킹과 복귀를 할 수 없어요. areas.yaml에 station을 넣고 다시 가져오세요.',
+    en: 'the map has no station: the robot cannot dock or return to it; add station to areas.yaml and import again',
+  },
   mapExported: { ko: '지도를 썼어요: {file}', en: 'map written: {file}' },
   mapChanged: {
     ko: '{file}: 데몬이 쓰는 지도와 달라요. 데몬을 다시 시작한 뒤 내보내세요.',

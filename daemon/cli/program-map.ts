@@ -7,9 +7,9 @@ export function mapCommands(program: Command, t: Translate, define: Define): voi
   const map = program.command('map').description(t('cmdMap'));
   const inUse = () => import('./commands/map.js');
   define(map, 'show', 'cmdMapShow', async (cli) => (await inUse()).showMap(cli));
-  define(map, 'import <file>', 'cmdMapImport', async (cli, [file = '']) =>
-    (await inUse()).importMap(cli, file),
-  );
+  define(map, 'import <file>', 'cmdMapImport', async (cli, [file = ''], options) =>
+    (await inUse()).importMap(cli, file, options),
+  ).option('--no-rooms', t('optNoRooms'));
   define(map, 'export <dir>', 'cmdMapExport', async (cli, [dir = '']) => (await inUse()).exportMap(cli, dir));
   const drawing = () => import('./commands/map-plan.js');
   define(map, 'draw <file>', 'cmdMapDraw', async (cli, [file = ''], options) =>

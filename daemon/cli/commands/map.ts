@@ -1,8 +1,9 @@
 /** `deviceagent map …` */
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { errorText } from '../../../config/contracts/errors.js';
-import { loadMapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
+import { AREAS_FILE, loadMapBundle, mapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
+import { segmentRooms } from '../../../drivers/amr/map/segment-rooms.js';
 import type { MapBundle } from '../../../drivers/amr/types.js';
 import type { Cli } from '../cli.js';
 import { CliError, EXIT } from '../io.js';
@@ -68,14 +69,51 @@ function area(polygon: readonly [number, number][]): number {
   return Math.abs(twice) / 2;
 }
 
-/** Checks the map here first, so that its faults are named before the daemon is asked. */
-export async function importMap(cli: Cli, file: string): Promise<number> {
+export interface ImportFlags {
+  /** False with `--no-rooms`. */
+  rooms?: boolean;
+}
+
+/**
+ * Checks the map here first, so that its faults are named before the daemon is asked. A map without an `areas.yaml`
+ * gets rooms proposed; its own files stay as they are.
+ */
+export async function importMap(cli: Cli, file: string, flags: ImportFlags = {}): Promise<number> {
   const path = resolve(file);
-  const bundle = read(path);
-  const answer = await cli.client.post<object>('/api/map/import', { path });
-  const rooms = bundle.areas.rooms.map((room) => room.name).join(' · ') || bundle.id;
-  cli.result(answer, () => cli.t('mapImported', { rooms }));
+  const given = read(path);
+  const bare = !existsSync(join(dirname(path), AREAS_FILE)) && flags.rooms !== false;
+  const rooms = bare ? segmentRooms(given.grid) : [];
+  const bundle = rooms.length === 0 ? given : mapBundle(given.grid, { ...given.areas, rooms });
+  const answer =
+    rooms.length === 0
+      ? await cli.client.post<object>('/api/map/import', { path })
+      : await withDraft(cli, bundle, (draft) => cli.client.post<object>('/api/map/import', { path: draft }));
+  const names = bundle.areas.rooms.map((room) => room.name).join(' · ') || bundle.id;
+  cli.result({ ...answer, rooms: bundle.areas.rooms.length, rooms_proposed: rooms.length }, () =>
+    cli.t('mapImported', { rooms: names }),
+  );
+  if (cli.json) return EXIT.ok;
+  if (rooms.length > 0) cli.note(cli.t('mapProposed', { count: rooms.length }));
+  else if (bundle.areas.rooms.length === 0) cli.note(cli.t('mapNoRooms'));
+  if (bundle.areas.station === null) cli.note(cli.t('mapNoStation'));
   return EXIT.ok;
+}
+
+/** The map in a folder that the daemon can read, for as long as it takes it over. */
+async function withDraft<T>(cli: Cli, bundle: MapBundle, use: (file: string) => Promise<T>): Promise<T> {
+  let folder: string;
+  try {
+    folder = mkdtempSync(join(cli.stateDir, 'import-'));
+  } catch (error) {
+    throw new CliError(errorText(error));
+  }
+  try {
+    const file = join(folder, 'map.yaml');
+    saveMapBundle(file, bundle);
+    return await use(file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 export async function exportMap(cli: Cli, dir: string): Promise<number> {

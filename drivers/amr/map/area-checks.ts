@@ -13,7 +13,7 @@ import { comparable } from './rooms.js';
 const SMALLEST_ROOM = 0.5;
 const SMALLEST_AREA = 0.01;
 /** Rooms may share the ground of a wall's thickness, not more, m². */
-const SHARED_GROUND = 0.15;
+export const SHARED_GROUND = 0.15;
 
 /** Throws `Refusal` INVALID_PARAMS. `least`: the smallest area, m². */
 export function checkOutline(

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { writeAllWhole } from '../../write-whole.js';
 import type { Areas, MapBundle, OccupancyGrid } from '../types.js';
 import { areasText, NO_AREAS, parseAreas } from './areas.js';
+import { checkAreasOnMap } from './bundle-checks.js';
 import {
   decodeImage,
   gridFromRaster,
@@ -30,7 +31,9 @@ export function loadMapBundle(yamlPath: string): MapBundle {
   const { meta, image, grid } = loadMapFile(yamlPath);
   SOURCES.set(grid, { meta, image });
   const areasPath = join(dirname(yamlPath), AREAS_FILE);
-  const areas = existsSync(areasPath) ? parseAreas(readText(areasPath), areasPath) : NO_AREAS;
+  if (!existsSync(areasPath)) return mapBundle(grid, NO_AREAS);
+  const areas = parseAreas(readText(areasPath), areasPath);
+  checkAreasOnMap(areas, grid, areasPath);
   return mapBundle(grid, areas);
 }
 

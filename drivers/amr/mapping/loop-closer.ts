@@ -7,6 +7,8 @@ import type { Keyframe, MapperParams } from './types.js';
 
 /** Points farther from the old place do not help to find it, m. */
 const FIELD_HALF = 9;
+/** Keyframes this near to the old place saw it too, m. */
+const AROUND = 6;
 /** A match may be this much worse than what would be accepted before it is refined. */
 const ROUGH = 0.12;
 /** What refinement may trust the search; it only keeps blind directions in place. */
@@ -61,11 +63,7 @@ export class LoopCloser {
     if (now === undefined || old === undefined) return null;
     const { loops, fieldResolution, fieldSigma } = this.#params;
     const field = new MatchField(old.pose, FIELD_HALF, fieldResolution, fieldSigma);
-    const last = Math.min(place + loops.around, index - 1);
-    for (let k = Math.max(0, place - loops.around); k <= last; k++) {
-      const near = keyframes[k];
-      if (near !== undefined) field.add(near.sparse, near.pose);
-    }
+    for (const near of this.#around(keyframes, index, place)) field.add(near.sparse, near.pose);
     const rough = searchMatch(field, now.sparse, now.pose, window, loops.minScore - ROUGH);
     if (rough === null) return null;
     const match = refineMatch(field, now.sparse, rough, SEARCH_PRIOR);
@@ -78,6 +76,22 @@ export class LoopCloser {
       loop: true,
     };
     return { keyframe: index, pose: match.pose, edge };
+  }
+
+  /**
+   * What was seen around an old place, before the robot came back: not only on the one way past it, which may have seen
+   * it from the other side.
+   */
+  #around(keyframes: readonly Keyframe[], index: number, place: number): Keyframe[] {
+    const [now, old] = [keyframes[index], keyframes[place]];
+    if (now === undefined || old === undefined) return [];
+    const { minWay, around } = this.#params.loops;
+    return keyframes
+      .filter((one) => now.way - one.way >= minWay && distance(one.pose, old.pose) <= AROUND)
+      .map((one) => ({ one, away: distance(one.pose, old.pose) }))
+      .sort((a, b) => a.away - b.away)
+      .slice(0, around)
+      .map(({ one }) => one);
   }
 
   /** The nearest keyframe with enough way between, if it is near enough to be the same place. */

@@ -43,7 +43,7 @@ export interface LoopParams {
   turn: number;
   /** Mean likelihood that a loop needs, 0…1. */
   minScore: number;
-  /** Keyframes around the old place that are matched to. */
+  /** Keyframes around the old place that are matched to, at most. */
   around: number;
   /** Two candidates in a row have to agree to this, m and rad. */
   agree: { xy: number; theta: number };
@@ -65,7 +65,7 @@ export const DEFAULT_MAPPER: MapperParams = {
     reach: { base: 0.6, perMetre: 0.05, most: 3 },
     turn: 0.35,
     minScore: 0.55,
-    around: 6,
+    around: 40,
     agree: { xy: 0.12, theta: 0.06 },
   },
   maxKeyframes: 6000,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -532,6 +532,55 @@ describe('map import and export', () => {
     expect(served.runtime.mapFileInUse).toBe(file);
     const missing = await da(['map', 'import', join(dir, 'none.yaml')]);
     expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('none.yaml')]);
+  });
+
+  it('import proposes rooms for a map without areas.yaml, changes none of its files, and takes it bare when told so', async () => {
+    const { loadMapBundle } = await import('../../../drivers/amr/map/bundle.js');
+    const file = await writeMap('bare.yaml');
+    rmSync(join(dir, 'areas.yaml'));
+    if (served.runtime.robot !== null) served.runtime.robot.stoppedSince = 0;
+    let taken: ReturnType<typeof loadMapBundle> | null = null;
+    const take = served.runtime.importMap.bind(served.runtime);
+    served.runtime.importMap = async (path) => {
+      taken = loadMapBundle(path);
+      await take(path);
+    };
+    const ran = await da(['map', 'import', file]);
+    expect(ran).toMatchObject({ code: 0, out: 'map taken over: 방 1\n' });
+    expect(ran.err).toContain('1 rooms are proposed; name, merge and split them with setAreas');
+    expect(ran.err).toContain('the map has no station: the robot cannot dock');
+    expect(taken).toMatchObject({ areas: { rooms: [{ id: '1', name: '방 1', aliases: ['room 1'] }] } });
+    expect(readdirSync(dir)).not.toContain('areas.yaml');
+    // What the daemon was shown is gone from its folder.
+    expect(readdirSync(served.dir).filter((name) => name.startsWith('import-'))).toEqual([]);
+    const bare = await da(['map', 'import', file, '--no-rooms', '--json']);
+    expect(JSON.parse(bare.out)).toMatchObject({ rooms: 0, rooms_proposed: 0 });
+    expect(served.runtime.mapFileInUse).toBe(file);
+  });
+
+  it('import refuses rooms that overlap, cross themselves, or have their goal off the map, in one line', async () => {
+    const file = await writeMap('home.yaml');
+    const areas = join(dir, 'areas.yaml');
+    const good = readFileSync(areas, 'utf8');
+    const second = good.replace('id: "1"', 'id: "2"').replace('거실', '안방');
+    const line = (text: string) => text.split('\n').find((one) => one.includes('polygon')) ?? '';
+    writeFileSync(areas, good.replace(line(good), `${line(good)}\n${line(second)}`));
+    expect(await da(['map', 'import', file])).toMatchObject({
+      code: 1,
+      err: `deviceagent: ${areas}: rooms.1.polygon: room "안방" (id "2") lies on 1.9 m² of room "거실" (id "1"); rooms must not overlap\n`,
+    });
+    writeFileSync(
+      areas,
+      good
+        .replace('[0.1, 0], [2, 0], [2, 1], [0.1, 1]', '[0.1, 0], [2, 1], [2, 0.2], [0.1, 1]')
+        .replace('goal: [1, 0.5', 'goal: [0.3, 0.5'),
+    );
+    expect((await da(['map', 'import', file])).err).toContain('crosses or touches itself at [');
+    writeFileSync(areas, good.replaceAll('[2, ', '[9, ').replace('goal: [1,', 'goal: [8,'));
+    expect((await da(['map', 'import', file])).err).toContain(
+      'rooms.0.goal: found [8, 0.5]; it must lie on the map',
+    );
+    expect(served.runtime.mapFileInUse).not.toBe(file);
   });
 
   it('export writes the bundle in use, and refuses a file that has changed since', async () => {
