@@ -9,6 +9,7 @@ import type { Speaker } from '../drivers/audio/types.js';
 import type { StopLimits } from '../state-machines/body.js';
 import type { AirSource, CleaningOperations } from '../state-machines/cleaning-types.js';
 import type { MotionOperations } from '../state-machines/motion-types.js';
+import type { Advice } from './maintenance/drive-advice.js';
 import type { PressBoard } from './movement/press-board.js';
 
 /** The rooms of the loaded map, and what may be driven to in it. */
@@ -129,6 +130,8 @@ export interface Services {
   context: ContextPublisher;
   presses: Presses;
   settings: ExecutorSettings;
+  /** Keeps what a diagnosis of the wheels found wrong, for `doctor`; empty: nothing. */
+  noteDiagnosis?(advice: readonly Advice[]): void;
   /** Puts a domain event on the internal bus. */
   emit(event: DomainEvent): void;
 }

@@ -76,6 +76,13 @@ export interface Calibration {
   at: number;
 }
 
+/** What a line carries: its device's own frames, nothing, bytes without a frame, or the frames of another device. */
+export interface LineFinding {
+  heard: 'frames' | 'nothing' | 'garbled' | 'create2' | 'kobuki' | 'ld19' | 'rplidar_a1' | 'zphs01b';
+  /** Why it does not work, as the port says; empty when it does. */
+  reason: string;
+}
+
 /** What the chips say of themselves; null where they do not. */
 export interface HardwareReport {
   base: {
@@ -97,6 +104,7 @@ export interface HardwareReport {
   /** In force now, and before that; null: the profile's figures. */
   calibration: Calibration | null;
   previousCalibration: Calibration | null;
+  lines: { base: LineFinding; lidar: LineFinding | null };
 }
 
 export type ActionFailure =

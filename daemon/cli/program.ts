@@ -196,9 +196,9 @@ class Builder {
     this.#command(program, 'capabilities', 'cmdCapabilities', async (cli) =>
       (await import('./commands/state.js')).showCapabilities(cli),
     );
-    this.#command(program, 'doctor', 'cmdDoctor', async (cli) =>
-      (await import('./commands/doctor.js')).doctor(cli),
-    );
+    this.#command(program, 'doctor', 'cmdDoctor', async (cli, _words, options) =>
+      (await import('./commands/doctor.js')).doctor(cli, options),
+    ).option('--config <file>', this.#t('optDoctorConfig'));
     const estop = this.#command(program, 'estop', 'cmdEstop', async (cli) =>
       (await import('./commands/state.js')).pressEstop(cli),
     );

@@ -279,6 +279,13 @@ export const texts = {
   stateOff: { ko: '꺼짐', en: 'off' },
   partNode: { ko: 'Node.js', en: 'Node.js' },
   partDir: { ko: '상태 디렉터리', en: 'state directory' },
+  partBase: { ko: '구동부', en: 'base' },
+  partLidar: { ko: '라이다', en: 'lidar' },
+  lineAnswers: { ko: '응답해요 ({chip})', en: 'answers ({chip})' },
+  optDoctorConfig: {
+    ko: '데몬이 없을 때 이 설정의 포트를 직접 열어 봐요',
+    en: 'without a daemon, try the serial ports of this profile',
+  },
   partDaemon: { ko: '데몬', en: 'daemon' },
 
   hId: { ko: 'ID', en: 'id' },

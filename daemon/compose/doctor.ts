@@ -1,12 +1,15 @@
 /** What is there, what is missing, and what to do about it: one line for each part. */
 import { existsSync } from 'node:fs';
-import type { AmrDriver, RobotState } from '../../config/contracts/amr.js';
+import type { AmrDriver, LineFinding, RobotState } from '../../config/contracts/amr.js';
 import type { Config, PortConfig } from '../../config/schema.js';
 import type { MapBundle } from '../../drivers/amr/types.js';
 import type { SerialDriver } from '../../drivers/serial/types.js';
 import type { ClockVerdict } from '../clock/judge.js';
 import type { ConnectionFacts, DoctorCheck } from '../runtime.js';
 import type { StoreErrorCode } from '../store/store-error.js';
+import { lineAdvice, type Words } from './line-advice.js';
+import { darkSector, looksMirrored } from './scan-check.js';
+import { serialNames } from './serial-names.js';
 
 export interface DoctorSources {
   config: Config;
@@ -25,6 +28,8 @@ export interface DoctorSources {
   databaseFailing: StoreErrorCode | null;
   outboxDepth: number;
   clock: ClockVerdict;
+  /** What the last runMotorDiagnostics since the start found wrong; absent: none ran. */
+  diagnosis?: () => readonly Words[];
 }
 
 export function doctorOf(sources: DoctorSources, language: 'ko' | 'en'): DoctorCheck[] {
@@ -46,10 +51,6 @@ export function doctorOf(sources: DoctorSources, language: 'ko' | 'en'): DoctorC
   ].map(({ part, state, message }) => ({ part: part[language], state, message: message[language] }));
 }
 
-interface Words {
-  ko: string;
-  en: string;
-}
 interface Finding {
   part: Words;
   state: DoctorCheck['state'];
@@ -61,6 +62,7 @@ const DATABASE = { ko: '데이터베이스', en: 'database' };
 const MOTION = { ko: '구동 프로세스', en: 'motion process' };
 const BASE = { ko: '구동부', en: 'base' };
 const LIDAR = { ko: '라이다', en: 'lidar' };
+const WHEELS = { ko: '바퀴', en: 'wheels' };
 const ESTOP = { ko: '비상 정지', en: 'e-stop' };
 const PLACE = { ko: '위치 인식', en: 'localisation' };
 const MAP = { ko: '지도', en: 'map' };
@@ -124,8 +126,11 @@ function motion(sources: DoctorSources): Finding[] {
   const { latched } = state.safety.estop;
   return [
     ok(MOTION, `실행 중 (${state.rtBootId})`, `runs (${state.rtBootId})`),
-    state.base.connected ? ok(BASE, '응답해요', 'answers') : silent(BASE, 'base', config.base?.port),
-    lidar(config, state.lidar.connected),
+    baseCheck(config, state),
+    lidar(config, state),
+    ...lidarView(sources, state),
+    ...selfTest(state),
+    ...(sources.diagnosis?.() ?? []).map(({ ko, en }) => faulty(WHEELS, ko, en)),
     latched
       ? faulty(
           ESTOP,
@@ -137,7 +142,65 @@ function motion(sources: DoctorSources): Finding[] {
   ];
 }
 
-function lidar(config: Config, connected: boolean): Finding {
+function baseCheck({ base }: Config, state: RobotState): Finding {
+  if (!state.base.connected) return silent(BASE, 'base', base, state.hardware?.lines.base);
+  const chip = state.hardware?.base;
+  const known = [chip?.chip, version('', chip?.firmwareVersion), degrees(chip?.temperature)];
+  const about = known.filter((text) => text !== undefined && text !== '').join(', ');
+  return ok(BASE, `응답해요 (${about})`, `answers (${about})`);
+}
+
+function version(what: string, value: string | null | undefined): string {
+  return value == null ? '' : `${what}v${value}`;
+}
+
+function degrees(value: number | null | undefined): string {
+  return value == null ? '' : `${value} °C`;
+}
+
+/** What the chips' own tests say at the start and since. */
+function selfTest({ hardware }: RobotState): Finding[] {
+  if (hardware?.lidar?.health !== 'error') return [];
+  return [
+    faulty(
+      LIDAR,
+      '자체 진단에 실패해서 스스로 멈췄어요. 전원을 껐다 켜고, 그래도 그러면 바꾸세요',
+      'failed its own self-test and protects itself: switch it off and on, and replace it if that does not help',
+    ),
+  ];
+}
+
+/** Of a turn, so much without a return in one piece is a hand, a box or a cover, degrees. */
+const COVERED_DEG = 50;
+
+function lidarView({ amr, map }: DoctorSources, state: RobotState): Finding[] {
+  const { scan } = amr.view();
+  if (scan === null || !state.lidar.connected) return [];
+  const found: Finding[] = [];
+  const dark = darkSector(scan);
+  if (dark !== null && dark.width >= COVERED_DEG) {
+    const where = `${Math.round(dark.middle)}°`;
+    found.push(
+      faulty(
+        LIDAR,
+        `${where} 쪽 ${Math.round(dark.width)}°에서 아무것도 안 보여요. 무엇이 라이다를 가리고 있나요? 로봇의 기둥이면 lidar.masks에 적으세요`,
+        `sees nothing over ${Math.round(dark.width)}° around ${where} (0 ahead, positive to the left): is it covered? for the robot's own posts set lidar.masks`,
+      ),
+    );
+  }
+  if (map !== null && state.base.docked === true && map.areas.station !== null && looksMirrored(scan, map)) {
+    found.push(
+      faulty(
+        LIDAR,
+        '충전대에서 보이는 것이 지도의 거울상이에요. 뒤집어 달았다면 lidar.inverted를 true로 하세요',
+        'sees the mirror image of the map from the station: if it hangs head down, set lidar.inverted to true',
+      ),
+    );
+  }
+  return found;
+}
+
+function lidar(config: Config, { lidar: { connected }, hardware }: RobotState): Finding {
   if (config.lidar === null) {
     return missing(
       LIDAR,
@@ -145,7 +208,15 @@ function lidar(config: Config, connected: boolean): Finding {
       'none configured; set lidar.port to localise and navigate',
     );
   }
-  return connected ? ok(LIDAR, '스캔을 보내요', 'sends scans') : silent(LIDAR, 'lidar', config.lidar.port);
+  const about = [
+    hardware?.lidar?.model ?? hardware?.lidar?.chip,
+    version('', hardware?.lidar?.firmwareVersion),
+  ]
+    .filter((text) => text !== undefined && text !== '')
+    .join(' ');
+  return connected
+    ? ok(LIDAR, `스캔을 보내요 (${about})`, `sends scans (${about})`)
+    : silent(LIDAR, 'lidar', config.lidar, hardware?.lines.lidar);
 }
 
 function localisation({ map, config }: DoctorSources, state: RobotState): Finding {
@@ -239,23 +310,22 @@ function cloud({ cloud: facts, config, outboxDepth: waiting }: DoctorSources): F
 }
 
 /** A base or lidar that does not report; `key`: of the profile. */
-function silent(part: Words, key: string, port: PortConfig | undefined): Finding {
-  if (port?.kind === 'serial' && !existsSync(port.path)) {
-    return faulty(
-      part,
-      `장치 ${port.path}이(가) 없어요. 꽂거나 ${key}.port를 정하세요. 이름: ls -l /dev/serial/by-id`,
-      `there is no device ${port.path}: plug it in, or set ${key}.port; names: ls -l /dev/serial/by-id`,
-    );
-  }
-  const where = placeOf(port) ?? `${key}.port`;
-  return faulty(
-    part,
-    `${where}에서 소식이 없어요. 전원과 케이블, 장치를 열 권한을 확인하세요.`,
-    `does not report on ${where}: check its power, its cable and the permission to open the device`,
-  );
-}
-
-function placeOf(port: PortConfig | undefined): string | null {
-  if (port?.kind === 'serial') return port.path;
-  return port?.kind === 'tcp' ? `${port.host}:${port.port}` : null;
+function silent(
+  part: Words,
+  key: string,
+  device: { driver: string; port: PortConfig } | null,
+  finding: LineFinding | null | undefined,
+): Finding {
+  if (device === null) return missing(part, '설정하지 않았어요.', 'none configured');
+  const { port } = device;
+  const gone = port.kind === 'serial' && !existsSync(port.path);
+  const heard = finding ?? { heard: 'nothing' as const, reason: '' };
+  const { ko, en } = lineAdvice({
+    key,
+    chip: device.driver,
+    port,
+    finding: gone ? { heard: 'nothing', reason: `${port.path}: no such device` } : heard,
+    byId: serialNames(),
+  });
+  return faulty(part, `${ko}.`, en);
 }

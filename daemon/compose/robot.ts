@@ -1,6 +1,7 @@
 /** The robot as a body in a home: motion process, peripherals, the map it lives in, and what has been seen of it. */
 import { errorText } from '../../config/contracts/errors.js';
 import type { Config } from '../../config/schema.js';
+import type { Advice } from '../../executors/maintenance/drive-advice.js';
 import { PressBoard } from '../../executors/movement/press-board.js';
 import { BatteryReserve } from '../context/battery-reserve.js';
 import { DeviceState } from '../context/device-state.js';
@@ -29,6 +30,8 @@ export interface Robot {
   state: DeviceState;
   /** The charge at which it has to go home. */
   reserve: BatteryReserve;
+  /** What the last diagnosis of the wheels found wrong. */
+  diagnosis: { advice: readonly Advice[] };
 }
 
 /** Opens no port yet. */
@@ -63,6 +66,7 @@ export function createRobot(options: DaemonOptions): Robot {
     mapChanges,
     areaChanges: new AreaChanges({ ...mapParts, changes: mapChanges, history }),
     presses: new PressBoard(clock),
+    diagnosis: { advice: [] },
     bus,
     state: new DeviceState({
       clock,

@@ -67,6 +67,7 @@ function examine(
     databaseFailing: storage.store.failing?.code ?? null,
     outboxDepth: storage.outbox.stats().depth,
     clock: clockTrust.verdict(),
+    diagnosis: () => robot.diagnosis.advice,
   };
   return doctorOf(sources, language);
 }

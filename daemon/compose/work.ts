@@ -188,6 +188,9 @@ function createRobotMethods(
     speaker: createSpeaker(config, clock),
     context: createContextPublisher({ clock, ...storage, cloud, context }),
     presses: robot.presses,
+    noteDiagnosis: (advice) => {
+      robot.diagnosis.advice = advice;
+    },
     settings: {
       ...DEFAULT_EXECUTOR_SETTINGS,
       language: config.language,

@@ -5,6 +5,8 @@
 import type { Calibration, Scan } from '../../config/contracts/amr.js';
 import type { BaseDriver, BaseFrame, LidarDriver } from '../serial/types.js';
 
+const UNKNOWN_LINK = { connected: false, reason: '' };
+
 type Wheels = { left: number; right: number };
 
 /**
@@ -77,6 +79,10 @@ export function calibratedBase(base: BaseDriver): BaseDriver & Calibrated {
     onLink: (listener) => base.onLink(listener),
     counters: () => base.counters(),
     portCounts: () => base.portCounts(),
+    get link() {
+      return base.link ?? UNKNOWN_LINK;
+    },
+    unknownBytes: () => base.unknownBytes?.() ?? new Uint8Array(0),
     hold: (on) => base.hold(on),
     fetch: () => base.fetch(),
   };
@@ -107,6 +113,10 @@ export function calibratedLidar(lidar: LidarDriver): LidarDriver & Calibrated {
     onLink: (listener) => lidar.onLink(listener),
     counters: () => lidar.counters(),
     portCounts: () => lidar.portCounts(),
+    get link() {
+      return lidar.link ?? UNKNOWN_LINK;
+    },
+    unknownBytes: () => lidar.unknownBytes?.() ?? new Uint8Array(0),
     hold: (on) => lidar.hold(on),
     fetch: () => lidar.fetch(),
   };

@@ -62,6 +62,7 @@ export function hardwareReport(
   base: BaseDriver,
   lidar: LidarDriver | null,
   { calibration, previous }: Calibrations,
+  lines: HardwareReport['lines'],
 ): HardwareReport {
   const { chip, hardwareVersion, firmwareVersion } = base.about();
   const { temperature, cliffSignals } = base.details();
@@ -70,5 +71,6 @@ export function hardwareReport(
     lidar: lidar === null ? null : lidar.about(),
     calibration,
     previousCalibration: previous,
+    lines,
   };
 }

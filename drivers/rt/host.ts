@@ -2,12 +2,13 @@
  * The motion process itself, whatever it runs in: it owns base, lidar and navigator, obeys the channel to the
  * daemon, and puts the safety layer before everything else. Forked (`main.ts`) and inline (`inline.ts`) alike.
  */
-import type { ActionUpdate, AmrAbilities, RobotState } from '../../config/contracts/amr.js';
+import type { ActionUpdate, AmrAbilities, HardwareReport, RobotState } from '../../config/contracts/amr.js';
 import type { Clock } from '../../config/contracts/clock.js';
 import { prefixed } from '../../config/contracts/counters.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 import type { RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
+import { lineFinding } from '../serial/line-finding.js';
 import type { BaseDriver, BaseFrame, LidarDriver } from '../serial/types.js';
 import { onboardAbilities } from './abilities.js';
 import { type CalibrationKeeper, hardwareReport } from './calibration-keeper.js';
@@ -70,6 +71,7 @@ export class RtHost {
   #frame: BaseFrame | null = null;
   #docked: boolean | null = null;
   #lastScanAt: number | null = null;
+  #lines: HardwareReport['lines'] | null = null;
   #ended: Promise<void> | null = null;
 
   constructor(options: RtHostOptions) {
@@ -217,7 +219,10 @@ export class RtHost {
   #afterCycle(cycle: number): void {
     const { navigator } = this.#options;
     this.#poses.keep(navigator.state(), this.#guard.stillProven, this.#clock.now(), this.#clock.mono());
-    if (cycle % COUNTERS_EVERY === 1) this.#shownCounters = this.#allCounters();
+    if (cycle % COUNTERS_EVERY === 1) {
+      this.#shownCounters = this.#allCounters();
+      this.#lookAtLines();
+    }
     this.#reports.cycle(cycle);
     this.#holdPorts();
   }
@@ -249,8 +254,19 @@ export class RtHost {
       safety: this.#guard.state(),
       action: this.#loop.action,
       counters: this.#shownCounters,
-      hardware: hardwareReport(base, lidar, this.#options.calibrations?.kept ?? PROFILE_FIGURES),
+      hardware: hardwareReport(
+        base,
+        lidar,
+        this.#options.calibrations?.kept ?? PROFILE_FIGURES,
+        this.#lines ?? this.#lookAtLines(),
+      ),
     });
+  }
+
+  #lookAtLines(): HardwareReport['lines'] {
+    const { base, lidar } = this.#options;
+    this.#lines = { base: lineFinding(base), lidar: lidar === null ? null : lineFinding(lidar) };
+    return this.#lines;
   }
 
   #publishUpdate(update: ActionUpdate): void {

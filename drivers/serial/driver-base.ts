@@ -46,6 +46,8 @@ type State =
 
 const OPEN_TIMEOUT_MS = 5000;
 const CLOSE_TIMEOUT_MS = 1000;
+/** Some frames of every device. */
+const UNKNOWN_BYTES = 2048;
 /** A connection that lasted this long starts the back-off anew. */
 const STABLE_MS = 5000;
 
@@ -67,6 +69,9 @@ export abstract class SerialDriverBase implements HeldDriver {
   #silences = 0;
   #cancelWatch: CancelTimer = () => {};
   #held = false;
+  /** The newest bytes while nothing on the line makes sense. */
+  #unknown: Uint8Array[] = [];
+  #unknownBytes = 0;
 
   protected constructor(options: SerialDriverOptions, traits: DeviceTraits) {
     this.clock = options.clock;
@@ -127,6 +132,15 @@ export abstract class SerialDriverBase implements HeldDriver {
 
   counters(): Record<string, number> {
     return { ...this.#counters };
+  }
+
+  get link(): LinkChange {
+    return { ...this.#link };
+  }
+
+  /** What came in lately while nothing made sense, for whoever looks for the reason; a bounded piece of it. */
+  unknownBytes(): Uint8Array {
+    return Buffer.concat(this.#unknown);
   }
 
   /** See `PortConnection.hold`; goes for later connections as well. */
@@ -221,7 +235,9 @@ export abstract class SerialDriverBase implements HeldDriver {
     this.onOpen();
     if (this.#held) connection.hold?.(true);
     connection.onData((bytes) => {
-      if (this.#isCurrent(connection)) this.onBytes(bytes);
+      if (!this.#isCurrent(connection)) return;
+      this.onBytes(bytes);
+      if (!this.#link.connected) this.#keepUnknown(bytes);
     });
   }
 
@@ -229,6 +245,14 @@ export abstract class SerialDriverBase implements HeldDriver {
     if (this.#state.at !== 'opening' || this.#state.abort !== abort) return;
     this.count('open_failures');
     this.#retryLater(errorText(error));
+  }
+
+  #keepUnknown(bytes: Uint8Array): void {
+    this.#unknown.push(bytes.slice(0, UNKNOWN_BYTES));
+    this.#unknownBytes += Math.min(bytes.length, UNKNOWN_BYTES);
+    while (this.#unknownBytes > UNKNOWN_BYTES && this.#unknown.length > 1) {
+      this.#unknownBytes -= this.#unknown.shift()?.length ?? 0;
+    }
   }
 
   #isCurrent(connection: PortConnection): boolean {
@@ -268,6 +292,10 @@ export abstract class SerialDriverBase implements HeldDriver {
   #setLink(connected: boolean, reason: string): void {
     const before = this.#link;
     if (before.connected === connected && before.reason === reason) return;
+    if (connected) {
+      this.#unknown = [];
+      this.#unknownBytes = 0;
+    }
     this.#link = { connected, reason };
     this.log(
       connected ? 'info' : 'warn',

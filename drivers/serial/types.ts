@@ -55,6 +55,10 @@ export interface SerialDriver {
   /** Named fault and traffic counters, e.g. `checksum_errors`, `discarded_bytes`, `reconnects`. */
   counters(): Record<string, number>;
   portCounts(): PortCounts;
+  /** Why the device counts as connected or not. */
+  readonly link?: LinkChange;
+  /** What came in lately while nothing made sense; a bounded piece of it. */
+  unknownBytes?(): Uint8Array;
 }
 
 /** A driver whose port can be held; see `PortConnection.hold`. What it reports then comes when it is fetched. */

@@ -54,7 +54,9 @@ export function runMotorDiagnostics(services: Services): MethodSpec {
         const measured = await services.motion.measure(request, ctx.signal, ctx.progress.bind(ctx));
         const verdict = judgeDrive(readLegs(legs, measured.detail), services.amr.state()?.localized === true);
         const { passed, ...parts } = verdict;
-        const advice = driveAdvice(verdict).map((one) => one[services.settings.language]);
+        const found = driveAdvice(verdict);
+        services.noteDiagnosis?.(found);
+        const advice = found.map((one) => one[services.settings.language]);
         return {
           stage: 'maintenance.diagnosed',
           evidence: {

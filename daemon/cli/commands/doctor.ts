@@ -20,8 +20,13 @@ const STATES = {
 } as const;
 
 /** Exit code 1 when a part is faulty; one that is missing or switched off is not. */
-export async function doctor(cli: Cli): Promise<number> {
-  const checks = [nodeCheck(cli), directoryCheck(cli), udevCheck(cli), ...(await daemonChecks(cli))];
+export async function doctor(cli: Cli, options: { config?: string } = {}): Promise<number> {
+  const checks = [
+    nodeCheck(cli),
+    directoryCheck(cli),
+    udevCheck(cli),
+    ...(await robotChecks(cli, options.config)),
+  ];
   const healthy = checks.every((check) => check.state !== 'faulty');
   const { t } = cli;
   cli.result({ healthy, checks }, () =>
@@ -63,6 +68,15 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Of a running daemon; without one, the serial lines of a profile are tried here. */
+async function robotChecks(cli: Cli, config: string | undefined): Promise<DoctorCheck[]> {
+  const found = await daemonChecks(cli);
+  const runs = found.some((check) => check.state === 'ok');
+  if (runs || config === undefined) return found;
+  const { checkPorts } = await import('./doctor-ports.js');
+  return [...found, ...(await checkPorts(cli, config))];
 }
 
 async function daemonChecks(cli: Cli): Promise<DoctorCheck[]> {
