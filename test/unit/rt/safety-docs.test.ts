@@ -24,4 +24,25 @@ describe('docs/safety.md', () => {
       }
     }
   });
+
+  describe('names for every hazard the test that holds it', () => {
+    const hazards = text
+      .slice(text.indexOf('\n## Hazards'), text.indexOf('\n## E-stop'))
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && !/^\| (hazard|---)/.test(line))
+      .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()));
+
+    it('with a row for each condition, and the level that stops a moving robot', () => {
+      const rows = hazards.filter(([, condition]) => condition?.startsWith('`'));
+      expect(rows.map(([, condition, reaction]) => [condition, reaction?.split('`')[1]])).toEqual(
+        FAILSAFE_TABLE.map((row) => [`\`${row.condition}\``, row.moving]),
+      );
+    });
+
+    it.each(hazards.map(([hazard, , , , held]) => [hazard, held]))('%s', (_, held) => {
+      const [, file, title] = /^`([^`]+)`: (.+)$/.exec(held ?? '') ?? [];
+      const source = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+      expect(source).toContain(title);
+    });
+  });
 });
