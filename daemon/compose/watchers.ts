@@ -1,5 +1,6 @@
 /** What looks by itself and acts: publishes what changed, sends the robot home, ends what an e-stop ended. */
 import type { AmrDriver, AmrEvent } from '../../config/contracts/amr.js';
+import { distance } from '../../config/contracts/geometry.js';
 import { ContextTelemetry } from '../context/context-telemetry.js';
 import { HomeKeeper } from '../context/home-keeper.js';
 import { Snapshots } from '../store/small-tables.js';
@@ -51,6 +52,12 @@ export function createWatchers({ options, robot, storage }: Ground, work: Work):
     snapshots: new Snapshots(storage.store, log),
     onTaskEvent: (listener) => tasks.onEvent(listener),
     goingHome: () => tasks.listTasks({ active: true }).some((task) => task.method === 'returnToStation'),
+    beforeStation: () => {
+      const { pose, localized } = robot.state.facts();
+      const station = robot.map.rooms?.station?.pose;
+      return pose !== null && localized === true && station !== undefined && distance(pose, station) < 0.6;
+    },
+    moving: () => tasks.leases().some(({ resource, owner }) => resource === 'motion' && owner !== null),
     goHome: () => submit('returnToStation', {}),
     say: (what) => submit('setLlmTts', { text: HOMEWARD[what][language], language, interrupt: false }),
   });

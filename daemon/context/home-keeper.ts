@@ -20,6 +20,10 @@ export interface HomeKeeperDeps {
   onTaskEvent(listener: (event: TaskEvent) => void): () => void;
   /** True while a task drives home already. */
   goingHome(): boolean;
+  /** Whether it stands right before its station, as far as it knows where it is. */
+  beforeStation(): boolean;
+  /** Something else is at work with the wheels. */
+  moving(): boolean;
   /** Submits `returnToStation`; may throw a `Refusal`. */
   goHome(): void;
   /** Says aloud that it could not dock and tries again, or that it needs somebody; may throw a `Refusal`. */
@@ -41,6 +45,8 @@ const LEFT_ALONE = [
   'POLICY_DENIED',
 ];
 const MOVES = ['setMoveTo', 'manualMove', 'rotate', 'undock', 'startFollowMe', 'startMapping'];
+/** Pushed off its contacts, it goes back after this long, ms: somebody may be about to put it back. */
+const PUSHED_OFF_MS = 20_000;
 const KEY = 'home-keeper';
 
 const keptSchema = z.object({ failures: z.number().int().min(0), dueAt: z.number().nullable() });
@@ -53,6 +59,7 @@ export class HomeKeeper {
   /** Robot time of the next try; null: none is wanted. */
   #dueAt: number | null = null;
   #lowNotBefore = 0;
+  #wasOnStation = false;
   readonly #counters = { home_tries: 0, home_failures: 0, home_given_up: 0 };
 
   constructor(deps: HomeKeeperDeps) {
@@ -107,12 +114,22 @@ export class HomeKeeper {
     if (on_station === true) {
       if (this.#failures > 0 || this.#dueAt !== null) this.#remember(0, null);
       this.#lowNotBefore = 0;
+      this.#wasOnStation = true;
       return;
     }
+    if (this.#wasOnStation && on_station === false) this.#leftStation();
     if (on_station === null || charging === true || state.facts().estop || this.#deps.goingHome()) return;
     const due = this.#dueAt !== null && clock.now() >= this.#dueAt;
     const needed = low === true && this.#dueAt === null && clock.mono() >= this.#lowNotBefore;
-    if (due || needed) this.#try(due ? 'it could not dock before' : 'its battery is low');
+    if (due || needed) this.#try(due ? 'it is off its station' : 'its battery is low');
+  }
+
+  /** Nobody drove it off: it was pushed, and stands before its station without charging. */
+  #leftStation(): void {
+    this.#wasOnStation = false;
+    const { moving, beforeStation, clock } = this.#deps;
+    if (moving() || this.#dueAt !== null || !beforeStation()) return;
+    this.#remember(this.#failures, clock.now() + PUSHED_OFF_MS);
   }
 
   #try(why: string): void {

@@ -1,6 +1,6 @@
 /** A robot that cannot get onto its station is not left beside it: it stands back, says so, and tries again. */
 import { describe, expect, it } from 'vitest';
-import { distance } from '../../config/contracts/geometry.js';
+import { compose, distance } from '../../config/contracts/geometry.js';
 import { inHome } from './support/in-home.js';
 import { turning } from './support/truth.js';
 
@@ -25,5 +25,19 @@ describe('a station whose contacts do not conduct', () => {
       await home.until(() => home.world.docked && home.world.battery.charging, 180_000, 'the robot charges');
       const again = witness.events.filter((e) => e.method === 'returnToStation' && e.event === 'STARTED');
       expect(again.map((e) => e.source)).toEqual(['CLOUD', 'SUPERVISOR']);
+    }));
+});
+
+describe('a robot that is pushed off its contacts', () => {
+  it('goes back by itself and charges on', () =>
+    inHome({}, async ({ home, witness }) => {
+      const { world } = home.session;
+      const station = world.layout.dock?.station;
+      if (station === undefined) throw new Error('the home has no dock');
+      world.place(compose(station, { x: -0.12, y: 0.03, theta: 0.1 }));
+      await home.until(() => !home.world.docked, 1000, 'it is off its contacts');
+      await home.until(() => home.world.docked && home.world.battery.charging, 120_000, 'it charges again');
+      const back = witness.events.find((e) => e.method === 'returnToStation' && e.event === 'STARTED');
+      expect(back).toMatchObject({ source: 'SUPERVISOR' });
     }));
 });

@@ -10,7 +10,7 @@ const living = { x: 4.6, y: 3.4, theta: 0 };
 function keeper(options: { kept?: Map<string, PersistedSnapshot>; refuses?: boolean } = {}) {
   const robot = testContext({ pose: living });
   const kept = options.kept ?? new Map<string, PersistedSnapshot>();
-  const seen = { sent: 0, said: [] as string[], going: false };
+  const seen = { sent: 0, said: [] as string[], going: false, before: true, moving: false };
   let hear: (event: TaskEvent) => void = () => {};
   const make = () =>
     new HomeKeeper({
@@ -26,6 +26,8 @@ function keeper(options: { kept?: Map<string, PersistedSnapshot>; refuses?: bool
         return () => {};
       },
       goingHome: () => seen.going,
+      beforeStation: () => seen.before,
+      moving: () => seen.moving,
       goHome: () => {
         seen.sent++;
         if (options.refuses === true) throw new Error('the base does not report');
@@ -99,6 +101,25 @@ describe('the way home', () => {
     await first.robot.clock.advanceAsync(8_000);
     expect(first.seen.sent).toBe(1);
     second.close();
+  });
+
+  it('is taken by a robot that was pushed off its contacts, not by one that drove off or was carried away', async () => {
+    for (const [before, moving, sent] of [
+      [true, false, 1],
+      [true, true, 0],
+      [false, false, 0],
+    ] as const) {
+      const { robot, seen, home } = keeper();
+      robot.amr.putOnStation(true);
+      await robot.clock.advanceAsync(10_000);
+      Object.assign(seen, { before, moving });
+      robot.amr.putOnStation(false);
+      await robot.clock.advanceAsync(15_000);
+      expect(seen.sent).toBe(0);
+      await robot.clock.advanceAsync(15_000);
+      expect(seen.sent).toBe(sent);
+      home.close();
+    }
   });
 
   it('that is refused counts as a failure: it is tried later, not every two seconds', async () => {
