@@ -31,6 +31,7 @@ const OVERRIDES: Readonly<Record<string, { path: readonly [string, ...string[]];
   DEVICEAGENT_MQTT_USERNAME: { path: ['cloud', 'username'] },
   DEVICEAGENT_API_PORT: { path: ['api', 'port'], number: true },
   DEVICEAGENT_LOG: { path: ['log'] },
+  DEVICEAGENT_RECORDING: { path: ['recording', 'folder'] },
 };
 
 /**
@@ -118,6 +119,7 @@ function resolveFiles(config: Config, folder: string): Config {
     ...config,
     map: config.map === null ? null : { file: full(config.map.file) },
     api: { ...config.api, tokens_file: maybe(config.api.tokens_file) },
+    recording: config.recording && { ...config.recording, folder: full(config.recording.folder) },
     cloud: {
       ...config.cloud,
       ca_file: maybe(config.cloud.ca_file),

@@ -161,6 +161,14 @@ const cloudSchema = z.strictObject({
   replay_burst: z.int().min(1).max(10_000).default(200),
 });
 
+const recordingSchema = z.strictObject({
+  /** Where the files go; a path that is not absolute counts from the profile's folder. */
+  folder: z.string().min(1),
+  /** A file of this size is closed and the next begun, MiB; and so many files are kept. */
+  max_mb: z.number().min(1).max(4096).default(64),
+  max_files: z.int().min(1).max(1000).default(8),
+});
+
 const workflowsSchema = z.strictObject({
   /** How long a failed step with policy REPLAN waits for an amendment of its workflow, ms. */
   amendment_wait_ms: z.int().min(1_000).max(86_400_000).default(300_000),
@@ -223,6 +231,8 @@ export const configSchema = z.strictObject({
    */
   clock_trusted: z.union([z.enum(['auto', 'always', 'never']), z.boolean()]).default('auto'),
   workflows: workflowsSchema.prefault({}),
+  /** Runs are recorded as MCAP files; null: they are not. */
+  recording: recordingSchema.nullable().default(null),
   log: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 export type Config = z.infer<typeof configSchema>;

@@ -60,6 +60,7 @@ class DaemonParts implements Daemon {
     const clockLooked = clockTrust.start();
     const serving = this.#api?.start();
     peripherals.start();
+    this.#parts.recorder?.start();
     body.start();
     try {
       await serving;
@@ -92,6 +93,7 @@ class DaemonParts implements Daemon {
     await this.#api?.stop();
     await peripherals.stop();
     for (const watcher of watchers) watcher.close();
+    await this.#parts.recorder?.close();
     // A damaged database is one reason why a start fails.
     store.close({ suspect: !this.#wasReady });
   }

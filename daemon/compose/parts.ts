@@ -3,6 +3,7 @@ import type { Ids } from '../../config/contracts/ids.js';
 import type { Machines } from '../../state-machines/machines.js';
 import type { ClockTrust } from '../clock/clock-trust.js';
 import type { Cloud } from '../cloud/types.js';
+import { Recorder } from '../recording/recorder.js';
 import type { Runtime } from '../runtime.js';
 import { Snapshots } from '../store/small-tables.js';
 import type { Store } from '../store/store.js';
@@ -13,7 +14,7 @@ import type { BodyWatch } from './body-watch.js';
 import { createRobotMachines } from './machines.js';
 import type { DaemonOptions } from './options.js';
 import type { Peripherals } from './peripherals.js';
-import { createRobot } from './robot.js';
+import { createRobot, type Robot } from './robot.js';
 import { createRuntime } from './runtime.js';
 import { openStorage } from './storage.js';
 import { createWatchers } from './watchers.js';
@@ -32,6 +33,8 @@ export interface Parts {
   body: Body;
   bodyWatch: BodyWatch;
   peripherals: Peripherals;
+  /** Null when runs are not recorded. */
+  recorder: Recorder | null;
   /** What listens and looks by itself; closed in this order. */
   watchers: readonly { close(): void }[];
 }
@@ -59,6 +62,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
     body,
     bodyWatch,
     peripherals,
+    recorder: createRecorder(options, robot),
     watchers: [
       work.clockTrust,
       bodyWatch,
@@ -70,4 +74,19 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
       robot.state,
     ],
   };
+}
+
+function createRecorder({ clock, log }: DaemonOptions, { config, body, map, bus }: Robot): Recorder | null {
+  const { recording } = config;
+  if (recording === null) return null;
+  return new Recorder({
+    folder: recording.folder,
+    maxMb: recording.max_mb,
+    maxFiles: recording.max_files,
+    clock,
+    log,
+    amr: body.amr,
+    map: () => map.bundle,
+    onDomainEvent: (listener) => bus.on(listener),
+  });
 }

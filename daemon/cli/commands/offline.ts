@@ -70,6 +70,9 @@ export async function replay(cli: Cli, file: string, options: { kind?: string })
     const values = { option: '--kind', value: options.kind, allowed: kinds.join(', ') };
     throw new CliError(cli.t('badNumber', values), EXIT.usage);
   }
+  const recorded = await import('../../../drivers/recorded/mcap.js');
+  if (wanted === undefined && recorded.isMcap(bytes))
+    return replayRecording(cli, recorded.readMcap(bytes), file);
   let decoded = false;
   for (const capture of captures(readCapture, bytes, file)) {
     if (capture.packet !== null) {
@@ -92,6 +95,21 @@ export async function replay(cli: Cli, file: string, options: { kind?: string })
     if (!cli.json) cli.note(cli.t('replaySummary', { kind, bytes: capture.bytes.length, ...totals }));
   }
   if (!decoded) throw new CliError(cli.t('replayUnknown', { file }));
+  return EXIT.ok;
+}
+
+/** A run as MCAP: its messages, then how many of each topic. Exit code 1 when there was none. */
+function replayRecording(
+  cli: Cli,
+  items: Iterable<{ type: string; messages?: number }>,
+  file: string,
+): number {
+  let messages = 0;
+  for (const item of items) {
+    if (item.type === 'topic') messages += item.messages ?? 0;
+    printItem(cli, item, null);
+  }
+  if (messages === 0) throw new CliError(cli.t('replayUnknown', { file }));
   return EXIT.ok;
 }
 
