@@ -55,8 +55,9 @@ export function* buildMap(
       maxRange: Math.min(DEFAULT_MAPPER.maxRange, scan.rangeMax),
       sensor: { x: robot.lidarX, y: 0 },
     });
-    // Without odometry nothing is known of the motion during a turn either.
-    const poseAt = options.odometry ? (at: number) => odometry.poseAt(at) : () => STILL;
+    // Without odometry that can be believed nothing is known of the motion during a turn either.
+    const known = options.odometry && mapper.odometryBelieved;
+    const poseAt = known ? (at: number) => odometry.poseAt(at) : () => STILL;
     const seen = scanPoints(scan, mono, poseAt, URG_TIMING);
     mapper.addScan(shifted(seen, robot.lidarX), options.odometry ? odometry.poseAt(mono) : null);
     yield { scans: ++scans, share };

@@ -10,8 +10,9 @@ import type { OccupancyGrid } from '../types.js';
 import { LoopCloser, worthOf } from './loop-closer.js';
 import { MapRaster } from './map-raster.js';
 import { MatchField } from './match-field.js';
+import { OdometryTrust } from './odometry-trust.js';
 import { type Edge, improvePoses, turnedInformation } from './pose-graph.js';
-import { type Match, refineMatch, searchMatch } from './scan-matcher.js';
+import { type Match, type Prior, refineMatch, type SearchWindow, searchMatch } from './scan-matcher.js';
 import { spacedPoints, withinRange } from './sparse-points.js';
 import {
   DEFAULT_MAPPER,
@@ -24,15 +25,19 @@ import {
 /** Scans with fewer points say nothing about the place. */
 const MIN_POINTS = 20;
 /** What odometry is trusted with: 1/m², 1/rad² in units of a fit. */
-const ODOMETRY_PRIOR = { xy: 40, theta: 40 };
+const ODOMETRY_PRIOR = { xy: 10, theta: 10 };
 const BLIND_PRIOR = { xy: 2, theta: 2 };
+/** The search is never wider, m and rad: its time is bounded. */
+const WIDEST = { xy: 0.8, theta: 0.8 };
+/** After so many scans that did not fit the search is twice as wide, and so on. */
+const MISSED_PER_WINDOW = 5;
 /** What odometry between two keyframes is worth, 1/m² and 1/rad². */
 const ODOMETRY_INFORMATION = { xy: 1 / 0.1 ** 2, theta: 1 / 0.08 ** 2 };
 const IMPROVE_STEPS = 8;
 /** Keyframes drawn anew with each scan after a loop. */
 const REDRAW_PORTION = 12;
-/** Loops are looked for with every so many keyframes. */
-const LOOK_EVERY = 2;
+/** A loop is looked for in a scan that needs no other work, or after so many keyframes at the latest. */
+const LOOK_AFTER = 3;
 
 export class GridMapper {
   readonly #params: MapperParams;
@@ -44,9 +49,16 @@ export class GridMapper {
   /** The newest pose, in the frame of the newest keyframe, and the odometry it belongs to. */
   #offset: Pose = { x: 0, y: 0, theta: 0 };
   #odometry: Pose | null = null;
+  /** Where a scan last fitted, in the frame of the newest keyframe, and how many have not since. */
+  #seenAt: Pose = { x: 0, y: 0, theta: 0 };
+  #missed = 0;
+  readonly #trust = new OdometryTrust();
   #way = 0;
   #job: Generator<undefined, void> | null = null;
   #loopsWaiting = false;
+  /** Keyframes since a loop was last looked for, and the way from which on the next may be. */
+  #unlooked = 0;
+  #lookFrom = 0;
   readonly #sum = { scans: 0, unmatched: 0, matched: 0, score: 0, loops: 0, drift: 0 };
 
   constructor(params: MapperParams = DEFAULT_MAPPER) {
@@ -61,6 +73,7 @@ export class GridMapper {
    */
   addScan(points: ScanPoints, odometry: Pose | null): MapperUpdate {
     this.#sum.scans++;
+    const loopsClosed = this.#look();
     this.#work();
     const near = withinRange(points, this.#params.maxRange);
     const sparse = spacedPoints(points, this.#params.spacing, this.#params.maxRange);
@@ -71,13 +84,19 @@ export class GridMapper {
     if (tracking) {
       this.#sum.matched++;
       this.#sum.score += match.score;
-    } else this.#sum.unmatched++;
+      this.#missed = 0;
+    } else {
+      this.#sum.unmatched++;
+      this.#missed++;
+    }
     const pose = tracking ? match.pose : expected;
     const last = this.#last();
+    if (tracking) this.#compare(odometry, relativeTo(last.pose, pose));
     this.#offset = relativeTo(last.pose, pose);
+    if (tracking) this.#seenAt = this.#offset;
     this.#odometry = odometry;
     const keyframe = tracking && this.#isNew() && this.#keyframes.length < this.#params.maxKeyframes;
-    const loopsClosed = keyframe ? this.#keep(near, sparse, pose, match) : 0;
+    if (keyframe) this.#keep(near, sparse, pose, match);
     return { pose: this.pose(), score: match?.score ?? null, tracking, keyframe, loopsClosed };
   }
 
@@ -99,6 +118,11 @@ export class GridMapper {
   /** Mean entropy of the cells that were seen, bits: the lower the surer; null before the first scan. */
   entropy(): number | null {
     return this.#raster.entropy();
+  }
+
+  /** False while the wheels contradict the scans: then scans should not be straightened with them either. */
+  get odometryBelieved(): boolean {
+    return this.#trust.believed;
   }
 
   /** Work that is left over from a closed loop. */
@@ -140,30 +164,45 @@ export class GridMapper {
     return { pose: this.pose(), score: null, tracking: true, keyframe: true, loopsClosed: 0 };
   }
 
+  /** What the wheels say of the way from the last scan to this one, and what the scans say. */
+  #compare(odometry: Pose | null, offset: Pose): void {
+    if (odometry === null || this.#odometry === null) return;
+    this.#trust.compare(relativeTo(this.#odometry, odometry), relativeTo(this.#offset, offset));
+  }
+
   #expected(odometry: Pose | null): Pose {
     const pose = compose(this.#last().pose, this.#offset);
-    if (odometry === null || this.#odometry === null) return pose;
+    if (odometry === null || this.#odometry === null || !this.#trust.believed) return pose;
     return compose(pose, relativeTo(this.#odometry, odometry));
   }
 
+  /** Where odometry says it is, give or take; where that does not fit, near the place that last did. */
   #match(sparse: ScanPoints, expected: Pose, odometry: Pose | null): Match | null {
     const { search, blind, minScore } = this.#params;
-    const known = odometry !== null && this.#odometry !== null;
-    const moved = known ? relativeTo(this.#odometry ?? expected, odometry ?? expected) : null;
-    const way = moved === null ? 0 : Math.hypot(moved.x, moved.y);
-    const turn = moved === null ? 0 : Math.abs(moved.theta);
-    const window =
-      moved === null
-        ? blind
-        : {
-            xy: search.xy + search.xyPerMetre * way,
-            theta: search.theta + search.thetaPerRadian * turn + search.thetaPerMetre * way,
-          };
+    if (odometry !== null && this.#odometry !== null && this.#trust.believed) {
+      const moved = relativeTo(this.#odometry, odometry);
+      const way = Math.hypot(moved.x, moved.y);
+      const match = this.#matchNear(sparse, expected, ODOMETRY_PRIOR, {
+        xy: Math.min(WIDEST.xy, search.xy + search.xyPerMetre * way),
+        theta: Math.min(
+          WIDEST.theta,
+          search.theta + search.thetaPerRadian * Math.abs(moved.theta) + search.thetaPerMetre * way,
+        ),
+      });
+      if (match !== null && match.score >= minScore) return match;
+    }
+    // Wheels that slip, are lifted or dead, or are not there: a robot cannot have gone far since.
+    const times = 1 + this.#missed / MISSED_PER_WINDOW;
+    return this.#matchNear(sparse, compose(this.#last().pose, this.#seenAt), BLIND_PRIOR, {
+      xy: Math.min(WIDEST.xy, times * blind.xy),
+      theta: Math.min(WIDEST.theta, times * blind.theta),
+    });
+  }
+
+  #matchNear(sparse: ScanPoints, at: Pose, prior: Prior, window: SearchWindow): Match | null {
     const field = this.#localField();
-    const rough = searchMatch(field, sparse, expected, window, minScore / 2);
-    if (rough === null) return null;
-    const fine = refineMatch(field, sparse, rough, moved === null ? BLIND_PRIOR : ODOMETRY_PRIOR);
-    return fine;
+    const rough = searchMatch(field, sparse, at, window, this.#params.minScore / 2);
+    return rough === null ? null : refineMatch(field, sparse, rough, prior);
   }
 
   /** What the newest keyframes saw, around the newest. */
@@ -184,7 +223,7 @@ export class GridMapper {
   }
 
   /** Makes the scan a part of the map. */
-  #keep(points: ScanPoints, sparse: ScanPoints, pose: Pose, match: Match): number {
+  #keep(points: ScanPoints, sparse: ScanPoints, pose: Pose, match: Match): void {
     const last = this.#last();
     this.#way += distance(last.pose, pose);
     const fit = worthOf(match.information);
@@ -203,12 +242,22 @@ export class GridMapper {
     });
     this.#insert({ pose, way: this.#way, points, sparse });
     this.#offset = { x: 0, y: 0, theta: 0 };
-    const index = this.#keyframes.length - 1;
-    if (index % LOOK_EVERY !== 0) return 0;
-    const loops = this.#closer.look(this.#keyframes, index);
+    this.#seenAt = this.#offset;
+    this.#unlooked++;
+  }
+
+  /** Looks for a loop from the newest keyframe. How many places were recognised. */
+  #look(): number {
+    if (this.#unlooked === 0 || this.#way < this.#lookFrom) return 0;
+    // With a new keyframe the field is made anew: that is enough for one scan.
+    if ((this.#field === null || this.#job !== null) && this.#unlooked < LOOK_AFTER) return 0;
+    this.#unlooked = 0;
+    const loops = this.#closer.look(this.#keyframes, this.#keyframes.length - 1);
+    if (loops.length === 0) return 0;
     this.#edges.push(...loops);
     this.#sum.loops += loops.length;
-    if (loops.length > 0) this.#loopsWaiting = true;
+    this.#loopsWaiting = true;
+    this.#lookFrom = this.#way + this.#params.loops.pause;
     return loops.length;
   }
 

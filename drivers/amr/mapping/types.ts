@@ -47,6 +47,8 @@ export interface LoopParams {
   around: number;
   /** Two candidates in a row have to agree to this, m and rad. */
   agree: { xy: number; theta: number };
+  /** After a loop was closed none is looked for on so much way, m. */
+  pause: number;
 }
 
 export const DEFAULT_MAPPER: MapperParams = {
@@ -55,7 +57,7 @@ export const DEFAULT_MAPPER: MapperParams = {
   fieldSigma: 0.06,
   maxRange: 12,
   keyframe: { travel: 0.2, turn: 0.2 },
-  window: 20,
+  window: 40,
   spacing: 0.04,
   search: { xy: 0.06, theta: 0.05, xyPerMetre: 0.3, thetaPerRadian: 0.2, thetaPerMetre: 0.15 },
   blind: { xy: 0.25, theta: 0.3 },
@@ -64,9 +66,10 @@ export const DEFAULT_MAPPER: MapperParams = {
     minWay: 4,
     reach: { base: 0.6, perMetre: 0.05, most: 3 },
     turn: 0.35,
-    minScore: 0.55,
+    minScore: 0.48,
     around: 40,
     agree: { xy: 0.12, theta: 0.06 },
+    pause: 1,
   },
   maxKeyframes: 6000,
   maxExtent: 200,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distance, type Pose, relativeTo } from '../../../../config/contracts/geometry.js';
+import { compose, distance, type Pose, relativeTo } from '../../../../config/contracts/geometry.js';
 import { GridMapper } from '../../../../drivers/amr/mapping/grid-mapper.js';
 import { DEFAULT_MAPPER } from '../../../../drivers/amr/mapping/types.js';
 import { box, noise, odometryOf, scanAt, type Wall, wayAlong } from './flat-world.js';
@@ -101,6 +101,66 @@ describe('mapping while driving', () => {
     expect(distance(seen.at(-1) ?? { x: 9, y: 9 }, truth(last))).toBeLessThan(0.15);
     mapper.finish();
     expect(agreement(mapper).on).toBeGreaterThan(0.95);
+  });
+
+  it('maps as well with a wheel that is dead, or spins for two metres, and says that it does not believe it', () => {
+    const { normal } = noise(5);
+    const wheels = odometryOf(WAY, { scale: 1.02, bias: 0.01, sigma: 0.02, normal });
+    // A dead left encoder: half of the way is missing, and every metre turns the robot by 4 rad.
+    const dead = odometryOf(WAY, { scale: 0.5, bias: 4, sigma: 0, normal });
+    const spun = wheels.map((pose, i) =>
+      i > 150 ? compose(pose, { x: Math.min(2, 0.1 * (i - 150)), y: 0, theta: 0 }) : pose,
+    );
+    for (const [odometry, believed] of [
+      [dead, false],
+      [spun, true],
+    ] as const) {
+      const mapper = new GridMapper({ ...DEFAULT_MAPPER, maxRange: 8 });
+      WAY.forEach((pose, i) => {
+        mapper.addScan(scanAt(FLAT, pose, { rays: 270, range: 8, sigma: 0.01, normal }), odometry[i] ?? null);
+      });
+      expect(mapper.odometryBelieved).toBe(believed);
+      expect(distance(mapper.pose() ?? { x: 9, y: 9 }, truth(last))).toBeLessThan(0.15);
+      mapper.finish();
+      expect(agreement(mapper).on).toBeGreaterThan(0.95);
+    }
+  });
+
+  it('keeps people who walk about, and rays that glass swallows, out of the map', () => {
+    const { normal, uniform } = noise(11);
+    const wheels = odometryOf(WAY, { scale: 1.02, bias: 0.01, sigma: 0.02, normal });
+    const mapper = new GridMapper({ ...DEFAULT_MAPPER, maxRange: 8 });
+    WAY.forEach((pose, i) => {
+      // Two legs that walk beside the robot, and a third of all rays lost in bunches.
+      const ahead = compose(pose, { x: 0.9 * Math.cos(i / 9), y: 0.9 * Math.sin(i / 9), theta: 0 });
+      const legs = [0, 0.25].flatMap((d) => box(ahead.x + d, ahead.y, ahead.x + d + 0.1, ahead.y + 0.1));
+      const seen = scanAt([...FLAT, ...legs], pose, { rays: 270, range: 8, sigma: 0.01, normal });
+      const bunch = Math.floor(uniform() * 9);
+      const kept = [...seen.x.keys()].filter((k) => (Math.floor(k / 10) + bunch) % 3 !== 0);
+      const points = {
+        x: Float64Array.from(kept, (k) => seen.x[k] ?? 0),
+        y: Float64Array.from(kept, (k) => seen.y[k] ?? 0),
+        count: kept.length,
+      };
+      mapper.addScan(points, wheels[i] ?? null);
+    });
+    expect(distance(mapper.pose() ?? { x: 9, y: 9 }, truth(last))).toBeLessThan(0.15);
+    mapper.finish();
+    expect(mapper.quality().unmatched).toBe(0);
+    expect(agreement(mapper).on).toBeGreaterThan(0.9);
+  });
+
+  it('corrects in the map what wheels got wrong on the way round: the loop closes a tenth as far off or less', () => {
+    const { mapper, wheels } = drive();
+    mapper.finish();
+    const start = WAY[0] ?? { x: 0, y: 0, theta: 0 };
+    // How far each keyframe lies from the way that was really driven.
+    const off = mapper.path().map((pose) => {
+      const { x, y } = compose(start, pose);
+      return Math.min(...WAY.map((was) => distance(was, { x, y })));
+    });
+    expect(Math.max(...off)).toBeLessThan(0.1);
+    expect(Math.max(...off)).toBeLessThan(distance(wheels[last] ?? start, truth(last)) / 10);
   });
 
   it('is the same map for the same scans', () => {
