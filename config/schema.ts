@@ -167,6 +167,8 @@ const recordingSchema = z.strictObject({
   /** A file of this size is closed and the next begun, MiB; and so many files are kept. */
   max_mb: z.number().min(1).max(4096).default(64),
   max_files: z.int().min(1).max(1000).default(8),
+  /** Also the bytes of base and lidar as they come in, for `deviceagent replay`. */
+  serial: z.boolean().default(false),
 });
 
 const workflowsSchema = z.strictObject({

@@ -46,8 +46,9 @@ export function assembleRt(parts: RtParts): RtHost {
   if (safety.unreadable !== null) {
     log('error', 'safety.json cannot be read: the e-stop is latched', { why: safety.unreadable });
   }
-  const base = calibratedBase(createBase(config.base, { ...parts, log }));
-  const lidar = config.lidar === null ? null : calibratedLidar(createLidar(config.lidar, { ...parts, log }));
+  const drivers = { ...parts, log, capture: config.capture };
+  const base = calibratedBase(createBase(config.base, drivers));
+  const lidar = config.lidar === null ? null : calibratedLidar(createLidar(config.lidar, drivers));
   const planner = parts.planner(fieldsFirst(log));
   return new RtHost({
     clock,

@@ -10,6 +10,8 @@ export const rtConfigSchema = z.strictObject({
   motion: configSchema.shape.motion,
   /** The heartbeat comes over a line of its own (a real robot) or over the channel (a simulated clock). */
   heartbeat: z.enum(['line', 'channel']).default('line'),
+  /** Where the bytes of base and lidar are written down; null: nowhere. */
+  capture: z.string().min(1).nullable().default(null),
   /** Of the particle filter's generator; null: a random one. */
   seed: z.int().nullable().default(null),
 });
@@ -21,8 +23,9 @@ export function rtConfigOf(
   own: Pick<RtConfig, 'stateDir' | 'heartbeat' | 'seed'>,
 ): RtConfig | null {
   if (config.base === null) return null;
-  const { base, lidar, motion } = config;
-  return rtConfigSchema.parse({ ...own, base, lidar, motion });
+  const { base, lidar, motion, recording } = config;
+  const capture = recording?.serial === true ? recording.folder : null;
+  return rtConfigSchema.parse({ ...own, base, lidar, motion, capture });
 }
 
 /** The buttons that press the e-stop as the base reports them: one bit each, in the order of its names. */

@@ -1,11 +1,13 @@
 /** The drivers of base and lidar that a profile names. */
 import type { Clock } from '../../config/contracts/clock.js';
+import { errorText } from '../../config/contracts/errors.js';
 import type { OpenPort } from '../../config/contracts/port.js';
 import type { BaseConfig, LidarConfig, PortConfig } from '../../config/schema.js';
 import { Create2Base } from '../serial/create2/create2-base.js';
 import type { DriverLog, SerialDriverOptions } from '../serial/driver-base.js';
 import { KobukiBase } from '../serial/kobuki/kobuki-base.js';
 import { Ld19Lidar } from '../serial/ld19/ld19-lidar.js';
+import { CaptureFile, capturing } from '../serial/ports/capture-port.js';
 import { RplidarLidar } from '../serial/rplidar/rplidar-lidar.js';
 import type { BaseDriver, LidarDriver } from '../serial/types.js';
 
@@ -14,7 +16,11 @@ export interface DriverParts {
   random: () => number;
   log: DriverLog;
   openPort: (name: 'base' | 'lidar', port: PortConfig) => OpenPort;
+  /** Where what comes in is written down; absent: nowhere. */
+  capture?: string | null;
 }
+
+const CAPTURE_BYTES = 64 * 1024 * 1024;
 
 export function createBase(base: BaseConfig, parts: DriverParts): BaseDriver {
   const options = {
@@ -46,5 +52,14 @@ export function createLidar(lidar: LidarConfig, parts: DriverParts): LidarDriver
 
 function common(name: 'base' | 'lidar', port: PortConfig, parts: DriverParts): SerialDriverOptions {
   const { clock, random, log, openPort } = parts;
-  return { open: openPort(name, port), clock, random, name, log };
+  const open = openPort(name, port);
+  const { capture = null } = parts;
+  if (capture === null) return { open, clock, random, name, log };
+  const file = new CaptureFile({
+    folder: capture,
+    name,
+    maxBytes: CAPTURE_BYTES,
+    onError: (error) => log('error', `${name}: its bytes are not written down: ${errorText(error)}`),
+  });
+  return { open: capturing(open, file), clock, random, name, log };
 }

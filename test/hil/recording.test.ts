@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { McapIndexedReader } from '@mcap/core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CHANNELS } from '../../daemon/recording/channels.js';
+import { guessKind } from '../../drivers/serial/replay.js';
 import { Home } from '../support/home.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'da-recording-'));
@@ -56,7 +57,7 @@ describe('a recorded run', () => {
     const home = await Home.start({
       seed: 1,
       network: 'simulated',
-      editConfig: (config) => ({ ...config, recording: { folder, max_mb: 1, max_files: 3 } }),
+      editConfig: (config) => ({ ...config, recording: { folder, max_mb: 1, max_files: 3, serial: true } }),
     });
     try {
       await home.end(await home.task('setMoveTo', { positionName: '거실' }));
@@ -65,7 +66,12 @@ describe('a recorded run', () => {
     } finally {
       await home.stop();
     }
-    const files = readdirSync(folder).sort();
+    // What came in on the lines is there as well, as the drivers can read it again.
+    expect(guessKind(readFileSync(join(folder, 'base.bin')))).toBe('create2');
+    expect(guessKind(readFileSync(join(folder, 'lidar.bin')))).toBe('ld19');
+    const files = readdirSync(folder)
+      .filter((file) => file.endsWith('.mcap'))
+      .sort();
     expect(files.length).toBeGreaterThan(0);
     expect(files.length).toBeLessThanOrEqual(3);
     const seen = new Map<string, number>();
