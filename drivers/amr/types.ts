@@ -100,10 +100,11 @@ export interface Planner {
   /** Uses this map from now on, or none; plans in flight for an older one come back `no_map`. */
   setMap(map: PlanningMap | null): void;
   /**
-   * `live`: cells (row-major index) that hold obstacles now and are not in the map. Rejects with a `Refusal` only
+   * `live`: cells (row-major index) that hold obstacles now and are not in the map; `people`: cells to keep away from
+   * where there is room, without ever being barred by them. Rejects with a `Refusal` only
    * when the planner itself failed.
    */
-  plan(from: Pose, goal: Pose, live: Int32Array): Promise<PlanResult>;
+  plan(from: Pose, goal: Pose, live: Int32Array, people?: Int32Array): Promise<PlanResult>;
   readonly pending: number;
   /** Named counters: plans, time-outs, restarts. */
   counters(): Record<string, number>;

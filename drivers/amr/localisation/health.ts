@@ -74,7 +74,7 @@ export class LocalisationHealth {
     const fits = score >= (lost ? p.foundScore : p.goodScore) && spread <= p.maxSpread;
     // What stands close around the robot looks like many a corner.
     const telling = reach >= p.foundReach;
-    const good = fits && (!lost || (share >= p.foundShare && telling));
+    const good = fits && (!lost || (share >= p.foundShare && telling && !seen.rivalled));
     this.#goodSince = good ? (this.#goodSince ?? mono) : null;
     const bad = score < p.badScore || spread > 2 * p.maxSpread;
     // While nothing has confirmed a pose, not being good is enough to doubt it.
@@ -97,4 +97,6 @@ export interface ScanFit {
   share: number;
   /** How far the farther rays reach, metres. */
   reach: number;
+  /** Another place fits about as well, or it is not known yet whether one does. */
+  rivalled: boolean;
 }

@@ -5,6 +5,7 @@ import { DEFAULT_HEALTH, type HealthParams, LocalisationHealth } from './health.
 import { LikelihoodField } from './likelihood-field.js';
 import type { Odometry } from './odometry.js';
 import { DEFAULT_FILTER, type Estimate, type FilterParams, ParticleFilter } from './particle-filter.js';
+import { PlaceSearch, samePlace } from './place-search.js';
 import { reachOf, type ScanPoints, thinOut } from './scan-points.js';
 
 export interface LocalizerParams {
@@ -38,6 +39,15 @@ const GLOBAL_PARTICLES = 8000;
 /** A lost pose is looked for nearby for this long, then everywhere, anew after this long, ms. */
 const LOOK_AROUND_MS = 3000;
 const LOOK_EVERYWHERE_MS = 15_000;
+/** Another place that fits no more than this worse may be the right one. */
+const RIVAL_MARGIN = 0.05;
+/** Places that the filter goes on with after a search. */
+const MOST_HYPOTHESES = 12;
+/** A believed place that fits worse than this for so long, ms, is held against all others, and again after a while. */
+const POOR_SCORE = 0.65;
+const POOR_MS = 6000;
+const SUSPECT_AGAIN_MS = 30_000;
+const MUCH_BETTER = 0.15;
 /** Share of a scan's rays that have to reach far for it to tell places apart. */
 const FAR_SHARE = 0.25;
 
@@ -60,7 +70,19 @@ export class Localizer {
   #lookAgainAt: number | null = null;
   #everywhere = false;
   #freeCells: Int32Array | null = null;
-  readonly #counters = { scans_matched: 0, scans_checked: 0, slips_suspected: 0, times_lost: 0, searches: 0 };
+  /** Over the whole map, while lost and when a belief that fits badly for long may be wrong. */
+  #search: PlaceSearch | null = null;
+  #poorSince: number | null = null;
+  #searchedAt = Number.NEGATIVE_INFINITY;
+  readonly #field: LikelihoodField;
+  readonly #counters = {
+    scans_matched: 0,
+    scans_checked: 0,
+    slips_suspected: 0,
+    times_lost: 0,
+    searches: 0,
+    rivals_seen: 0,
+  };
 
   constructor(
     costmap: StaticCostmap,
@@ -71,7 +93,8 @@ export class Localizer {
     this.#costmap = costmap;
     this.#odometry = odometry;
     this.#params = params;
-    this.#filter = new ParticleFilter(new LikelihoodField(costmap), params.filter, random);
+    this.#field = new LikelihoodField(costmap);
+    this.#filter = new ParticleFilter(this.#field, params.filter, random);
     this.#health = new LocalisationHealth(params.health);
   }
 
@@ -130,6 +153,8 @@ export class Localizer {
     this.#settling = this.#params.settleScans;
     this.#everywhere = false;
     this.#lookAgainAt = null;
+    this.#search?.stop();
+    this.#poorSince = null;
     this.#estimate = this.#filter.estimate();
   }
 
@@ -139,6 +164,7 @@ export class Localizer {
     this.#health.doubt();
     this.#everywhere = true;
     this.#lookAgainAt = null;
+    this.#search?.stop();
     this.#scatter();
   }
 
@@ -150,7 +176,77 @@ export class Localizer {
     if (this.#settling > 0) this.#settle(beams, odom);
     else if (this.#hasMoved(odom)) this.#match(beams, odom, 1);
     const there = compose(this.#estimate.pose, relativeTo(this.#anchor, odom));
-    this.#observe(this.#filter.score(there, beams), beams, mono);
+    this.#lookOverMap(beams, odom, there, mono);
+    this.#observe(this.#filter.score(there, beams), beams, mono, this.#isRivalled(beams, odom));
+  }
+
+  /** The search over the whole map: begun when it is needed, a piece with each scan, its result taken in. */
+  #lookOverMap(beams: ScanPoints, odom: Pose, there: Pose, mono: number): void {
+    const lost = this.#health.localized === false;
+    if (lost ? !this.#everywhere : !this.#fitsPoorly(mono)) return;
+    this.#search ??= new PlaceSearch(this.#field, this.#free(), (pose, points) =>
+      this.#filter.score(pose, points),
+    );
+    const search = this.#search;
+    const due = lost ? !search.running && !search.done : mono - this.#searchedAt > SUSPECT_AGAIN_MS;
+    if (due) {
+      search.begin(beams, odom);
+      this.#searchedAt = mono;
+    }
+    if (search.step() && lost) this.#startAtHypotheses(odom);
+    else search.judge(beams, odom);
+    if (!lost && search.done) this.#suspect(beams, odom, there);
+  }
+
+  /** Believed, but scans have fitted badly for a while: furniture was moved, or this is the wrong room. */
+  #fitsPoorly(mono: number): boolean {
+    const { score } = this.#health;
+    const poor = this.#health.localized === true && score !== null && score < POOR_SCORE;
+    this.#poorSince = poor ? (this.#poorSince ?? mono) : null;
+    return this.#poorSince !== null && mono - this.#poorSince >= POOR_MS;
+  }
+
+  /** Another place fits much better than the one that is believed: it is not known where the robot is. */
+  #suspect(beams: ScanPoints, odom: Pose, there: Pose): void {
+    const score = this.#filter.score(there, beams);
+    const better = this.#search
+      ?.hypotheses(odom)
+      .some((other) => !samePlace(other.pose, there) && score !== null && other.score > score + MUCH_BETTER);
+    if (better !== true) return;
+    this.#health.doubt();
+    this.#counters.times_lost++;
+    this.#everywhere = true;
+    this.#lookAgainAt = null;
+    this.#poorSince = null;
+    this.#startAtHypotheses(odom);
+  }
+
+  #startAtHypotheses(odom: Pose): void {
+    const poses = (this.#search?.hypotheses(odom) ?? []).slice(0, MOST_HYPOTHESES).map(({ pose }) => pose);
+    if (poses.length === 0) return;
+    this.#filter.initAtEach(poses, 0.08, 0.05);
+    this.#predictedTo = odom;
+    this.#anchor = odom;
+    this.#settling = this.#params.settleScans;
+    this.#estimate = this.#filter.estimate();
+  }
+
+  /** While everywhere is possible: whether another place than the estimate fits about as well, or may yet. */
+  #isRivalled(beams: ScanPoints, odom: Pose): boolean {
+    if (this.#health.localized !== false || !this.#everywhere) return false;
+    const search = this.#search;
+    if (this.#estimate === null || search === null || !search.done) return true;
+    const there = compose(this.#estimate.pose, relativeTo(this.#anchor, odom));
+    const own = this.#filter.score(there, beams) ?? 0;
+    const rival = search.hypotheses(odom).find(({ pose }) => !samePlace(pose, there));
+    const rivalled = rival !== undefined && rival.score > own - RIVAL_MARGIN;
+    if (rivalled) this.#counters.rivals_seen++;
+    return rivalled;
+  }
+
+  #free(): Int32Array {
+    this.#freeCells ??= freeCells(this.#costmap);
+    return this.#freeCells;
   }
 
   #hasMoved(odom: Pose): boolean {
@@ -197,16 +293,17 @@ export class Localizer {
     return was !== null && should !== null && was > should + SLIP_MARGIN;
   }
 
-  #observe(score: number | null, beams: ScanPoints, mono: number): void {
+  #observe(score: number | null, beams: ScanPoints, mono: number, rivalled: boolean): void {
     this.#counters.scans_checked++;
     const before = this.#health.localized;
     const { share } = this.#estimate ?? { share: 1 };
     const reach = this.#health.localized === false ? reachOf(beams, FAR_SHARE) : 0;
     const spread = this.spread()?.xy ?? 0;
-    this.#health.observe({ score, beams: beams.count, spread, share, reach }, mono);
+    this.#health.observe({ score, beams: beams.count, spread, share, reach, rivalled }, mono);
     const { localized } = this.#health;
     if (localized === false && before !== false) this.#counters.times_lost++;
     if (localized !== false) {
+      if (before === false) this.#search?.stop();
       this.#lookAgainAt = null;
       return;
     }
@@ -218,6 +315,8 @@ export class Localizer {
     if (this.#estimate === null) return;
     this.#settling = Math.max(this.#settling, 1);
     this.#lookAgainAt ??= mono + LOOK_AROUND_MS;
+    // A search that is under way is not begun anew: large maps take longer.
+    if (this.#everywhere && this.#search?.running === true) this.#lookAgainAt = mono + LOOK_EVERYWHERE_MS;
     if (mono < this.#lookAgainAt) {
       // Once a cloud over the whole map has drawn together, its neighbourhood is searched as well.
       const near = (this.spread()?.xy ?? 0) <= this.#params.health.maxSpread;
@@ -228,14 +327,15 @@ export class Localizer {
     this.#lookAgainAt = mono + LOOK_EVERYWHERE_MS;
     this.#everywhere = true;
     this.#counters.searches++;
+    this.#search?.stop();
     this.#scatter();
   }
 
   /** Particles over all free ground. */
   #scatter(): void {
-    this.#freeCells ??= freeCells(this.#costmap);
-    if (this.#freeCells.length === 0) return;
-    this.#filter.initAnywhere(this.#freeCells, GLOBAL_PARTICLES);
+    const free = this.#free();
+    if (free.length === 0) return;
+    this.#filter.initAnywhere(free, GLOBAL_PARTICLES);
     this.#anchor = this.#odometry.pose;
     this.#predictedTo = this.#odometry.pose;
     this.#settling = this.#params.settleScans;

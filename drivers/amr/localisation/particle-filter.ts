@@ -105,6 +105,16 @@ export class ParticleFilter {
     });
   }
 
+  /** Starts at several poses, with as many particles at each. */
+  initAtEach(poses: readonly Pose[], xy: number, theta: number): void {
+    this.#most = this.#params.maxParticles;
+    let next = 0;
+    this.#fill(this.#params.maxParticles, () => {
+      const pose = poses[next++ % poses.length];
+      return this.#near(pose ?? { x: 0, y: 0, theta: 0 }, xy, theta);
+    });
+  }
+
   /** Replaces a share of the particles by ones near a pose: a second chance after the track was lost. */
   inject(pose: Pose, share: number, xy: number, theta: number): void {
     const { x, y, theta: t, count } = this.#particles;

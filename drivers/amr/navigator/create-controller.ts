@@ -31,7 +31,11 @@ export function createController(action: MotionAction, parts: ControllerParts): 
       if (ground === null) return null;
       return new FollowPathController(action, {
         config,
-        ground: { ...ground, isMapped: (p) => ground.obstacles.isMapped(p) },
+        ground: {
+          ...ground,
+          speedLimitAt: (p) => slower(ground.speedLimitAt(p), ground.obstacles.speedNearPeople(p)),
+          isMapped: (p) => ground.obstacles.isMapped(p),
+        },
         obstacles: ground.obstacles,
         plan: ground.plan,
       });
@@ -52,4 +56,8 @@ export function createController(action: MotionAction, parts: ControllerParts): 
     default:
       return assertNever(action);
   }
+}
+
+function slower(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

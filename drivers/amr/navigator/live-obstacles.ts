@@ -1,6 +1,7 @@
 import { compose, distance, type Point, type Pose } from '../../../config/contracts/geometry.js';
 import type { PathTrack } from '../control/path-track.js';
 import { LiveLayer, type LiveLayerParams } from '../costmap/live-layer.js';
+import { personCells, speedNear } from '../costmap/people-room.js';
 import type { StaticCostmap } from '../costmap/static-costmap.js';
 import type { ScanPoints } from '../localisation/scan-points.js';
 import type { PersonTrack } from '../tracking/types.js';
@@ -29,6 +30,16 @@ export class LiveObstacles {
   /** The same as row-major cell indices. */
   cells(): Int32Array {
     return this.#layer.cells();
+  }
+
+  /** Cells that are kept away from for the sake of people, where there is room. */
+  personCells(): Int32Array {
+    return personCells(this.people, this.#costmap.frame);
+  }
+
+  /** The speed that people near a place leave, m/s, or null. */
+  speedNearPeople(at: Point): number | null {
+    return speedNear(this.people, at);
   }
 
   counters(): Record<string, number> {

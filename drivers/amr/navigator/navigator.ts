@@ -321,8 +321,9 @@ export class OnboardNavigator implements Navigator {
     this.#counters.plans++;
     this.#pendingPlans++;
     try {
-      const live = this.#ground?.obstacles.cells() ?? new Int32Array(0);
-      const result = await this.#planner.plan(from, goal, live);
+      const obstacles = this.#ground?.obstacles;
+      const live = obstacles?.cells() ?? new Int32Array(0);
+      const result = await this.#planner.plan(from, goal, live, obstacles?.personCells());
       if (!result.ok) this.#counters.plans_failed++;
       return result;
     } finally {

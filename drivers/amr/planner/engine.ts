@@ -39,11 +39,16 @@ export class PlanEngine {
 
   /**
    * A path of poses in the `map` frame from `from` to `goal`, ends included: heading along the way, at the end the
-   * goal's. `live`: cells with obstacles that are not in the map.
+   * goal's. `live`: cells with obstacles that are not in the map; `people`: where people are or will be.
    */
-  plan(from: Pose, goal: Pose, live: Int32Array = new Int32Array(0)): GridPlan {
+  plan(
+    from: Pose,
+    goal: Pose,
+    live: Int32Array = new Int32Array(0),
+    people: Int32Array = new Int32Array(0),
+  ): GridPlan {
     const grid = this.#grid;
-    grid.setLive(live);
+    grid.setLive(live, people);
     const start = grid.frame.indexAt(from);
     const end = grid.frame.indexAt(goal);
     if (start < 0) return failed('off_map', `the start ${place(from)} is off the map`);
@@ -86,6 +91,12 @@ export class PlanEngine {
     return grid.frame.centreOf(barred);
   }
 
+  /** Straight where that costs no more, and round at the bends. */
+  #smooth(way: readonly Point[], spacing: number): Point[] {
+    const pulled = resample(pullString(this.#grid, this.#costs, way), spacing);
+    return roundCorners(this.#grid, this.#costs, pulled);
+  }
+
   #finish(from: Pose, goal: Pose, leadOut: readonly number[], cells: readonly number[]): GridPlan {
     const { frame } = this.#grid;
     const spacing = this.#params.spacing / frame.resolution;
@@ -99,8 +110,7 @@ export class PlanEngine {
     if (leadOut.length === 1) way[0] = startInGrid;
     if (way.length === 1) way.push(frame.toGrid(goal));
     else way[way.length - 1] = frame.toGrid(goal);
-    const pulled = resample(pullString(this.#grid, this.#costs, way), spacing);
-    const smooth = roundCorners(this.#grid, this.#costs, pulled);
+    const smooth = this.#smooth(this.#smooth(way, spacing), spacing);
     const before = leadOut.length === 1 ? [] : [startInGrid, ...leadOut.slice(1, -1).map(centre)];
     const points = [...before, ...smooth].map((p) => frame.toMap(p));
     const path = withHeadings(points, from, goal);

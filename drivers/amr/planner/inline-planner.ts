@@ -19,10 +19,10 @@ export class InlinePlanner implements Planner {
     this.#engine = map === null ? null : new PlanEngine(map, this.#params);
   }
 
-  plan(from: Pose, goal: Pose, live: Int32Array): Promise<PlanResult> {
+  plan(from: Pose, goal: Pose, live: Int32Array, people?: Int32Array): Promise<PlanResult> {
     this.#plans++;
     return Promise.resolve(
-      this.#engine === null ? NO_MAP : toPlanResult(this.#engine.plan(from, goal, live)),
+      this.#engine === null ? NO_MAP : toPlanResult(this.#engine.plan(from, goal, live, people)),
     );
   }
 

@@ -96,7 +96,12 @@ export class PlannerClient implements Planner {
     this.#worker?.postMessage({ t: 'map', map: transferable(map), params: this.#params });
   }
 
-  plan(from: Pose, goal: Pose, live: Int32Array): Promise<PlanResult> {
+  plan(
+    from: Pose,
+    goal: Pose,
+    live: Int32Array,
+    people: Int32Array = new Int32Array(0),
+  ): Promise<PlanResult> {
     const map = this.#map;
     if (map === null) return Promise.resolve(NO_MAP);
     if (this.#closed)
@@ -110,7 +115,7 @@ export class PlannerClient implements Planner {
     return new Promise((resolve, reject) => {
       const n = this.#next++;
       const cancelTimer = this.#clock.after(this.#timeoutMs, () => this.#timedOut(n));
-      const request = { from, goal, live };
+      const request = { from, goal, live, people };
       this.#waiting.set(n, { mapId: map.mapId, request, attempts: 0, resolve, reject, cancelTimer });
       this.#send(n);
     });

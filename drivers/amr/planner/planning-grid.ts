@@ -26,8 +26,9 @@ export class PlanningGrid {
   readonly links: Uint8Array;
   readonly #base: Uint8Array;
   readonly #stamp: Stamp;
+  readonly #personStamp: Stamp;
   /** Cells laid over the map at present. */
-  #live: readonly number[] = [];
+  #live: readonly { cell: number; stamp: Stamp }[] = [];
   /** 1 for blocks whose summary is out of date. */
   readonly #dirty: Uint8Array;
 
@@ -44,14 +45,20 @@ export class PlanningGrid {
     this.#dirty = new Uint8Array(this.blockCost.length);
     for (let b = 0; b < this.blockCost.length; b++) this.#summarise(b);
     this.#stamp = inflationStamp(map);
+    this.#personStamp = personStamp(map.geometry.resolution);
   }
 
-  /** Lays obstacles (cell indices) over the map, in place of those of the last call. */
-  setLive(cells: Int32Array): void {
+  /** Lays obstacles and the room of people (cell indices) over the map, in place of those of the last call. */
+  setLive(cells: Int32Array, people: Int32Array = NOBODY): void {
     const touched: number[] = [];
-    for (const cell of this.#live) this.#restore(cell, touched);
-    this.#live = Array.from(cells).filter((c) => c >= 0 && c < this.cost.length);
-    for (const cell of this.#live) this.#layDown(cell, touched);
+    for (const { cell, stamp } of this.#live) this.#restore(cell, stamp, touched);
+    const onMap = (stamp: Stamp) => (cell: number) =>
+      cell >= 0 && cell < this.cost.length ? [{ cell, stamp }] : [];
+    this.#live = [
+      ...Array.from(cells).flatMap(onMap(this.#stamp)),
+      ...Array.from(people).flatMap(onMap(this.#personStamp)),
+    ];
+    for (const { cell, stamp } of this.#live) this.#layDown(cell, stamp, touched);
     for (const block of touched) {
       this.#summarise(block);
       this.#dirty[block] = 0;
@@ -67,8 +74,8 @@ export class PlanningGrid {
     return (this.#base[index] ?? COST_UNKNOWN) < COST_INSCRIBED;
   }
 
-  #restore(cell: number, touched: number[]): void {
-    const box = this.#boxOf(cell);
+  #restore(cell: number, { reach }: Stamp, touched: number[]): void {
+    const box = this.#boxOf(cell, reach);
     for (let y = box.y0; y <= box.y1; y++) {
       const from = y * this.width + box.x0;
       this.cost.set(this.#base.subarray(from, from + box.x1 - box.x0 + 1), from);
@@ -76,10 +83,9 @@ export class PlanningGrid {
     this.#touch(box, touched);
   }
 
-  #layDown(cell: number, touched: number[]): void {
+  #layDown(cell: number, { reach, side, costs }: Stamp, touched: number[]): void {
     const { width, cost } = this;
-    const { reach, side, costs } = this.#stamp;
-    const box = this.#boxOf(cell);
+    const box = this.#boxOf(cell, reach);
     const cx = cell % width;
     const cy = (cell - cx) / width;
     for (let y = box.y0; y <= box.y1; y++) {
@@ -93,8 +99,7 @@ export class PlanningGrid {
   }
 
   /** The cells an obstacle's clearance may change. */
-  #boxOf(cell: number): Box {
-    const { reach } = this.#stamp;
+  #boxOf(cell: number, reach: number): Box {
     const x = cell % this.width;
     const y = (cell - x) / this.width;
     return {
@@ -158,6 +163,22 @@ interface Stamp {
   reach: number;
   side: number;
   costs: Uint8Array;
+}
+
+const NOBODY = new Int32Array(0);
+/** Round a person, m: the cost falls from here to nothing, and never closes ground. */
+const PERSON = { from: 0.25, to: 0.95, cost: 220 } as const;
+
+function personStamp(resolution: number): Stamp {
+  const reach = Math.ceil(PERSON.to / resolution);
+  const side = 2 * reach + 1;
+  const costs = new Uint8Array(side * side);
+  for (let k = 0; k < costs.length; k++) {
+    const metres = Math.hypot((k % side) - reach, Math.floor(k / side) - reach) * resolution;
+    const share = Math.min(1, Math.max(0, (PERSON.to - metres) / (PERSON.to - PERSON.from)));
+    costs[k] = Math.round(PERSON.cost * share);
+  }
+  return { reach, side, costs };
 }
 
 function inflationStamp(map: PlanningMap): Stamp {

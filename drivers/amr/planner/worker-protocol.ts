@@ -7,6 +7,6 @@ import type { PlannerParams } from './engine.js';
 export type ToPlannerWorker =
   /** `map.cost` lies in shared memory. */
   | { t: 'map'; map: PlanningMap; params: PlannerParams }
-  | { t: 'plan'; n: number; from: Pose; goal: Pose; live: Int32Array };
+  | { t: 'plan'; n: number; from: Pose; goal: Pose; live: Int32Array; people: Int32Array };
 
 export type FromPlannerWorker = { t: 'planned'; n: number; result: PlanResult };

@@ -12,7 +12,9 @@ parentPort?.on('message', (message: ToPlannerWorker) => {
     return;
   }
   const result =
-    engine === null ? NO_MAP : toPlanResult(engine.plan(message.from, message.goal, message.live));
+    engine === null
+      ? NO_MAP
+      : toPlanResult(engine.plan(message.from, message.goal, message.live, message.people));
   const answer: FromPlannerWorker = { t: 'planned', n: message.n, result };
   parentPort?.postMessage(answer);
 });

@@ -265,7 +265,10 @@ describe('following a path', () => {
 
 /** The same map under another id, as if it had been edited. */
 function renamed(bundle: ReturnType<typeof flat>): ReturnType<typeof flat> {
-  return { ...bundle, id: 'm-other' };
+  // Other ground, not only other areas: those leave the robot its place.
+  const cells = Int8Array.from(bundle.grid.cells);
+  cells[0] = cells[0] === 0 ? 100 : 0;
+  return { ...bundle, id: 'm-other', grid: { ...bundle.grid, cells } };
 }
 
 describe('actions', () => {

@@ -146,6 +146,7 @@ describe('trust in a pose', () => {
     spread: 0.05,
     share: 1,
     reach: 3,
+    rivalled: false,
     ...more,
   });
 
@@ -177,7 +178,9 @@ describe('trust in a pose', () => {
     expect(health.localized).toBe(false);
     for (let t = 9100; t <= 12_000; t += 100) health.observe(scan(0.95, { reach: 0.6 }), t);
     expect(health.localized, 'by what stands close around').toBe(false);
-    for (let t = 12_100; t <= 13_700; t += 100) health.observe(scan(0.95), t);
+    for (let t = 12_100; t <= 15_000; t += 100) health.observe(scan(0.95, { rivalled: true }), t);
+    expect(health.localized, 'while another place fits as well').toBe(false);
+    for (let t = 15_100; t <= 16_700; t += 100) health.observe(scan(0.95), t);
     expect(health.localized).toBe(true);
   });
 });
