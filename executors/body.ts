@@ -33,6 +33,14 @@ export function requireMotion(services: Services, nowMs: number, needs: MotionNe
       at,
     );
   }
+  if (services.amr.state()?.hardware?.lidar?.health === 'error') {
+    throw new Refusal(
+      'CAPABILITY_UNAVAILABLE',
+      'the lidar failed its own self-test and does not turn: switch it off and on, and replace it if that does not help',
+      undefined,
+      at,
+    );
+  }
   if (!facts.lidarConnected) {
     throw new Refusal(
       'CAPABILITY_UNAVAILABLE',

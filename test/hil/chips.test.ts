@@ -1,5 +1,6 @@
 /** The main job on other hardware: the same robot software, other bytes on its lines. */
 import { describe, expect, it } from 'vitest';
+import { RplidarDevice } from '../../simulator/devices/rplidar.js';
 import { inHome } from './support/in-home.js';
 
 const GOAL = '거실로 갔다가 안방으로 이동해서 청정해줘';
@@ -41,5 +42,39 @@ describe.each(CHIPS)('a robot with a $base base and a $lidar lidar', (chips) => 
       await home.inject('estop');
       expect(await home.end(id, 20_000)).toMatchObject({ event: 'FAILED', reasonCode: 'EMERGENCY_STOP' });
       expect(home.wheelsTurn).toBe(false);
+    }));
+});
+
+describe('a lidar that fails its own self-test', () => {
+  it('keeps the robot where it is, with a sentence that says so, until it passes', () =>
+    inHome({ lidar: 'rplidar_a1' }, async ({ home }) => {
+      const { lidar } = home.session.devices;
+      if (!(lidar instanceof RplidarDevice)) throw new Error('the home has another lidar');
+      lidar.health = 2;
+      lidar.unplug();
+      await home.run(1_000);
+      lidar.plug();
+      await home.until(
+        () => home.daemon.runtime.amr.state()?.hardware?.lidar?.health === 'error',
+        20_000,
+        'the self-test is reported',
+      );
+      const refused = await home.command({
+        kind: 'task',
+        method: 'setMoveTo',
+        params: { positionName: '거실' },
+        task: { executionMode: 'IMMEDIATE' },
+      });
+      expect(refused).toMatchObject({ status: 'rejected', reason_code: 'CAPABILITY_UNAVAILABLE' });
+      expect(refused.message).toMatch(/the lidar failed its own self-test/);
+      expect(home.world.docked).toBe(true);
+      lidar.health = 0;
+      await home.until(
+        () => home.daemon.runtime.amr.state()?.lidar.connected === true,
+        20_000,
+        'the lidar scans again',
+      );
+      const id = await home.task('setMoveTo', { positionName: '거실' });
+      expect(await home.end(id)).toMatchObject({ event: 'COMPLETED' });
     }));
 });
