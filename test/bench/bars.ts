@@ -33,6 +33,8 @@ export const BARS: readonly Bar[] = [
   bar('ld19.wrong_frames', '  wrong frames accepted, bursts ≤ 8 bits', '', '=', 0),
   bar('plan.ms_1000x1000', 'plan on 1000 × 1000 cells', 'ms', '≤', 30),
   bar('plan.ratio_vs_pathfinding', '  against pathfinding (npm)', '×'),
+  bar('map.ms_scan', 'a scan taken into a map being made, median', 'ms', '≤', 8),
+  bar('map.ms_scan_p99', 'a scan taken into a map being made, p99', 'ms', '≤', 20),
   bar('localise.ms_500x360', 'localisation, 500 particles × 360 rays', 'ms', '≤', 10),
   bar('sim.x_realtime', 'simulated home with its robot', '× real time', '≥', 50),
   bar('context.build_ms', 'planning context, built', 'ms'),

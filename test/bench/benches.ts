@@ -1,6 +1,7 @@
 /** Every benchmark, in the order in which they run. */
 import { ld19Bench } from './compute/ld19.js';
 import { localiseBench } from './compute/localise.js';
+import { mapBench } from './compute/map.js';
 import { planBench } from './compute/plan.js';
 import { estopBench } from './estop/estop.js';
 import { simBench } from './home/in-memory.js';
@@ -21,5 +22,6 @@ export const BENCHES: readonly Bench[] = [
   ld19Bench,
   planBench,
   localiseBench,
+  mapBench,
   simBench,
 ];

@@ -20,6 +20,7 @@ export interface Report {
   ld19?: { x_realtime?: number; wrong_frames?: number };
   plan?: { ms_1000x1000?: number; ratio_vs_pathfinding?: number };
   localise?: { ms_500x360?: number };
+  map?: { ms_scan: number; ms_scan_p99: number };
   sim?: { x_realtime?: number };
   context?: { build_ms?: number };
 }
@@ -38,6 +39,7 @@ export const GROUPS = [
   'ld19',
   'plan',
   'localise',
+  'map',
   'sim',
   'context',
 ] as const satisfies readonly (keyof Figures)[];

@@ -1,7 +1,6 @@
 /** One localisation update with 500 particles and 360 rays. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Scan } from '../../../config/contracts/amr.js';
 import { compose, type Pose } from '../../../config/contracts/geometry.js';
 import { seededRandom } from '../../../config/contracts/ids.js';
 import { StaticCostmap } from '../../../drivers/amr/costmap/static-costmap.js';
@@ -12,12 +11,11 @@ import { loadMapBundle } from '../../../drivers/amr/map/bundle.js';
 import { createWorld, type World, worldToMap } from '../../../simulator/world/index.js';
 import type { Bench } from '../report.js';
 import { median, percentile, round } from '../support/stats.js';
+import { freeStart, RAYS, scanAt, turned, WHEEL_BASE } from './simulated-scan.js';
 
-const RAYS = 360;
 const PARTICLES = 500;
 /** Metres and radians between two scans at 10 Hz: a robot in a curve. */
 const STEP: Pose = { x: 0.03, y: 0, theta: 0.03 };
-const WHEEL_BASE = 0.235;
 
 export const localiseBench: Bench = {
   groups: ['localise'],
@@ -37,7 +35,7 @@ export const localiseBench: Bench = {
     for (let n = 0; n < updates + 50; n++) {
       const mono = (n + 1) * 100;
       pose = compose(pose, STEP);
-      wheels = turned(wheels);
+      wheels = turned(wheels, STEP);
       odometry.add({ mono, ...wheels });
       const scan = scanAt(world, pose, mono);
       const began = performance.now();
@@ -79,24 +77,4 @@ function localizerOn(world: World, dir: string): { localizer: Localizer; odometr
     },
   );
   return { localizer, odometry };
-}
-
-/** The middle of the first room: the circle lies in it. */
-function freeStart(world: World, fallback: Pose): Pose {
-  const room = world.layout.rooms.find((one) => one.name === '거실');
-  return room === undefined ? fallback : { ...room.goal };
-}
-
-function turned(wheels: { left: number; right: number }): { left: number; right: number } {
-  const side = (STEP.theta * WHEEL_BASE) / 2;
-  return { left: wheels.left + STEP.x - side, right: wheels.right + STEP.x + side };
-}
-
-function scanAt(world: World, pose: Pose, at: number): Scan {
-  const angleIncrement = (2 * Math.PI) / RAYS;
-  const ranges = Array.from({ length: RAYS }, (_, i) => {
-    const { range } = world.lidar.measure(pose, -Math.PI + i * angleIncrement, []);
-    return range === 0 ? Number.NaN : range;
-  });
-  return { at, angleMin: -Math.PI, angleIncrement, rangeMin: 0.05, rangeMax: 12, ranges };
 }
