@@ -1,8 +1,8 @@
 /** Outlines of rooms that were found in a map: simple, of few vertices, and none on the ground of another. */
-import { insidePolygon, type Point } from '../../../config/contracts/geometry.js';
+import type { Point } from '../../../config/contracts/geometry.js';
 import { squaredDistances } from '../costmap/distance-transform.js';
 import type { GridFrame } from '../costmap/grid-frame.js';
-import { fillInside } from './area-checks.js';
+import { maskOf } from './area-checks.js';
 import { largestRegion, outlineOf } from './outline.js';
 
 /** What a person can still edit. */
@@ -35,13 +35,13 @@ export class RoomOutlines {
     const mask = this.#cleaned(label);
     let outline = this.#simple(mask);
     if (outline.length < 3) return [];
-    for (const other of this.#enclosed(outline, label)) {
+    let inside = maskOf(outline, this.#frame);
+    for (const other of this.#enclosed(inside, label)) {
       cutOpen(mask, this.#labels, other, this.#frame);
       outline = this.#simple(mask);
+      inside = maskOf(outline, this.#frame);
     }
-    fillInside(this.#frame, outline, (i) => {
-      this.#taken[i] = 1;
-    });
+    for (let i = 0; i < inside.length; i++) if (inside[i] === 1) this.#taken[i] = 1;
     return outline;
   }
 
@@ -72,12 +72,13 @@ export class RoomOutlines {
   }
 
   /** Other rooms on whose ground the outline would lie: a hall around a core has them. */
-  #enclosed(outline: readonly Point[], label: number): number[] {
+  #enclosed(mask: Uint8Array, label: number): number[] {
     const inside = new Map<number, number>();
-    this.#labels.forEach((other, i) => {
-      if (other === 0 || other === label || this.#taken[i] === 1) return;
-      if (insidePolygon(this.#frame.centreOf(i), outline)) inside.set(other, (inside.get(other) ?? 0) + 1);
-    });
+    for (let i = 0; i < mask.length; i++) {
+      const other = this.#labels[i] ?? 0;
+      if (mask[i] === 0 || other === 0 || other === label || this.#taken[i] === 1) continue;
+      inside.set(other, (inside.get(other) ?? 0) + 1);
+    }
     const sizes = new Map<number, number>();
     for (const other of this.#labels) if (inside.has(other)) sizes.set(other, (sizes.get(other) ?? 0) + 1);
     return [...inside]

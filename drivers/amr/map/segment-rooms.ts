@@ -133,7 +133,7 @@ function flood(grid: OccupancyGrid, ground: Uint8Array, options: SegmentOptions)
   for (const cell of wallGaps({ width, height, cells: ground }, gaps)) barred[cell] = 1;
   const squared = squaredDistances(barred, width, height);
   const open = Float32Array.from(squared, (d) => Math.sqrt(d) * resolution);
-  const order = byOpenness(open, LEAST_OPEN);
+  const order = byOpenness(squared, (LEAST_OPEN / resolution) ** 2);
   const labels = new Int32Array(ground.length);
   const basins: Basin[] = [{ peak: 0, cells: 0, into: 0 }];
   const rootOf = (label: number): number => {
@@ -188,13 +188,27 @@ function isDoor(here: number, wider: Basin, narrower: Basin, resolution: number,
   );
 }
 
-/** Cells at least so far from a wall, the farthest first. */
-function byOpenness(open: Float32Array, least: number): number[] {
-  const cells: number[] = [];
-  open.forEach((d, i) => {
-    if (d >= least && d < Infinity) cells.push(i);
-  });
-  return cells.sort((a, b) => (open[b] ?? 0) - (open[a] ?? 0) || a - b);
+/** Cells at least so far from a wall, the farthest first; `squared`: whole numbers, in cells². */
+function byOpenness(squared: Float32Array, least: number): Int32Array {
+  let most = 0;
+  for (const d of squared) if (d < Infinity && d > most) most = d;
+  // A counting sort: a large map has millions of cells, and few distances.
+  const starts = new Int32Array(most + 2);
+  const bucket = (d: number) => (d >= least && d < Infinity ? most - d : -1);
+  for (const d of squared) {
+    const k = bucket(d);
+    if (k >= 0) starts[k + 1] = (starts[k + 1] ?? 0) + 1;
+  }
+  for (let k = 1; k < starts.length; k++) starts[k] = (starts[k] ?? 0) + (starts[k - 1] ?? 0);
+  const cells = new Int32Array(starts.at(-1) ?? 0);
+  for (let i = 0; i < squared.length; i++) {
+    const k = bucket(squared[i] ?? 0);
+    if (k < 0) continue;
+    const at = starts[k] ?? 0;
+    cells[at] = i;
+    starts[k] = at + 1;
+  }
+  return cells;
 }
 
 /** Gives ground along walls to the room beside it, in rings outward from what is labelled. */
