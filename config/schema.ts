@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ApiToken } from './api-tokens.js';
 import { airBandsSchema } from './contracts/air.js';
 import { PROFILES } from './profiles.js';
+import { ros2Schema } from './ros2.js';
 
 const serialPort = z.strictObject({
   kind: z.literal('serial'),
@@ -130,11 +131,6 @@ const fanSchema = z.strictObject({
       turbo: z.number().min(1).max(100),
     })
     .prefault({ quiet: 30, auto: 60, turbo: 100 }),
-});
-
-const ros2Schema = z.strictObject({
-  distro: z.string().min(1),
-  domain_id: z.int().min(0).max(232).default(0),
 });
 
 const cloudSchema = z.strictObject({

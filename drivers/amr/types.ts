@@ -153,6 +153,8 @@ export interface NavigatorInput {
 export interface NavigatorOutput {
   /** What the wheels shall do until the next step, within the limits of speed and acceleration. */
   readonly twist: Twist;
+  /** The robot's own controller drives until the next step, and `twist` is not sent. Absent: no. */
+  readonly drivenByOthers?: boolean;
   /** In order. `running` at most five times a second, and at once when its note changes. */
   readonly updates: readonly ActionUpdate[];
 }

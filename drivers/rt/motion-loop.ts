@@ -170,26 +170,43 @@ export class MotionLoop {
     const dt = Math.min(mono - this.#lastMono, 2 * CONTROL_PERIOD_MS) / 1000;
     this.#lastMono = mono;
     const trusted = this.#guard.check();
-    const wish = this.#stepNavigator(mono);
+    const { twist, drivenByOthers } = this.#stepNavigator(mono);
     if (trusted) {
       this.#letWaitingBegin(mono);
-      this.#drive(wish, dt, mono);
+      if (drivenByOthers && this.#mayBeDriven()) this.#letDrive();
+      else this.#drive(twist, dt, mono);
     }
     this.#reportDropped(mono);
     this.#cycle += 1;
     this.#options.onCycle(this.#cycle);
   }
 
-  #stepNavigator(mono: number): Twist {
+  #stepNavigator(mono: number): { twist: Twist; drivenByOthers: boolean } {
     const safety = this.#guard.takeWorst();
     if (safety.level === 'CUT') this.#command = STANDSTILL;
     const output = this.#navigator.step(this.#input(mono, safety));
     for (const update of output.updates) this.#options.onUpdate(update);
     const state = this.#navigator.state();
     this.#guard.navigation(state.localized, state.action?.kind === 'followPath');
-    if (Number.isFinite(output.twist.v) && Number.isFinite(output.twist.w)) return output.twist;
+    const { twist, drivenByOthers = false } = output;
+    if (Number.isFinite(twist.v) && Number.isFinite(twist.w)) return { twist, drivenByOthers };
     this.#counters.motion_not_finite += 1;
-    return STANDSTILL;
+    return { twist: STANDSTILL, drivenByOthers: false };
+  }
+
+  /** What is not sent from here cannot be limited by direction: others drive only where nothing is forbidden. */
+  #mayBeDriven(): boolean {
+    const { level, limits } = this.#guard.verdict;
+    const { forward, backward, turn } = limits;
+    return level === 'OK' && this.#frame !== null && forward === null && backward === null && turn === null;
+  }
+
+  /** The robot's own controller has the wheels; the next standstill is said, and watched, as after own driving. */
+  #letDrive(): void {
+    this.#command = STANDSTILL;
+    this.#standstillSince = null;
+    this.#stopChecked = false;
+    this.#guard.commanded(true);
   }
 
   #input(mono: number, safety: SafetyWish): NavigatorInput {

@@ -69,7 +69,7 @@ export interface HeldDriver extends SerialDriver {
 
 /** What a base is and can do: data, so that nobody else has to ask which chip it is. */
 export interface BaseAbout {
-  chip: 'create2' | 'kobuki';
+  chip: 'create2' | 'kobuki' | 'ros2';
   /** After this long without a command its firmware stops the wheels, ms; null where none is documented. */
   firmwareWatchdogMs: number | null;
   /** Its receivers see the beams of its station. */
@@ -109,7 +109,7 @@ export interface BaseDriver extends HeldDriver {
 }
 
 export interface LidarAbout {
-  chip: 'ld19' | 'rplidar_a1';
+  chip: 'ld19' | 'rplidar_a1' | 'ros2';
   /** As the device reports them; null while unknown, or where it does not. */
   model: string | null;
   hardwareVersion: string | null;
