@@ -157,11 +157,7 @@ function crossChecks(config: Config, env: NodeJS.ProcessEnv): string[] {
 /** What a loaded profile still lacks, in sentences for `config check` and `doctor`. */
 export function missingParts(config: Config): string[] {
   const missing: string[] = [];
-  if (config.ros2 !== null) {
-    missing.push(
-      'ros2: the ROS 2 back end is not part of this version; motion reports CAPABILITY_UNAVAILABLE',
-    );
-  } else if (config.base === null) {
+  if (config.ros2 === null && config.base === null) {
     missing.push('base: none configured; plug in an iRobot Create 2 or a Kobuki and set base.port to drive');
   }
   if (config.ros2 === null && config.lidar === null) {

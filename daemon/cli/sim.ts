@@ -15,7 +15,7 @@ import { simStateDir } from './default-state-dir.js';
 import type { Translate } from './language.js';
 import { freePort, isFree } from './simulation/free-port.js';
 import { createRobot } from './simulation/robot.js';
-import { parseSimOptions, type SimOptions } from './simulation/sim-options.js';
+import { BACK_ENDS, parseSimOptions, type SimOptions } from './simulation/sim-options.js';
 import { labelled, MAIN_JOB, tellStory } from './simulation/story.js';
 import { createTerminal } from './simulation/terminal.js';
 import { makeStateDir, namingStateDir } from './state-dir.js';
@@ -42,6 +42,7 @@ export function registerSim(program: Command, t: Translate): Command {
     .option('--rt <process|inline>', t('simRt'))
     .option('--base-watchdog <on|off>', t('simWatchdog'), 'off')
     .option(`--base <${BASE_CHIPS.join('|')}>`, t('simBase'), 'create2')
+    .option(`--back-end <${BACK_ENDS.join('|')}>`, t('simBackEnd'), 'onboard')
     .option(`--lidar <${LIDAR_CHIPS.join('|')}>`, t('simLidar'), 'ld19')
     .action(async (raw: Record<string, unknown>) => {
       process.exitCode = await simulate(parseSimOptions(raw), t);
@@ -64,6 +65,7 @@ async function simulate(options: SimOptions, t: Translate): Promise<number> {
     stateDir,
     mqttPort,
     deviceId,
+    ...rosOf(options),
     wall,
     onError: (error) => {
       process.stderr.write(
@@ -101,6 +103,13 @@ async function simulate(options: SimOptions, t: Translate): Promise<number> {
   await robot.stop();
   await session.stop();
   return code;
+}
+
+/** A robot with Nav2 in this process has its rosbridge in memory, too. */
+function rosOf({ backEnd, transport }: SimOptions): Pick<SessionOptions, 'ros'> {
+  if (backEnd === 'onboard') return {};
+  const flavour = backEnd === 'nav2-humble' ? 'humble' : 'jazzy';
+  return { ros: { flavour, port: transport === 'memory' ? null : 0 } };
 }
 
 /** The port that was asked for, which has to be free, or one that is. */

@@ -4,10 +4,6 @@ import { ALLOWED } from '../api/console/robot-words-ko.js';
 
 export const PROFILE_WORDS: Pairs = [
   [
-    'ros2: the ROS 2 back end is not part of this version; motion reports CAPABILITY_UNAVAILABLE',
-    'ros2: 이 버전에는 ROS 2 연결이 없어요. 이동은 CAPABILITY_UNAVAILABLE로 끝나요',
-  ],
-  [
     'base: none configured; plug in an iRobot Create 2 or a Kobuki and set base.port to drive',
     'base: 설정하지 않았어요. 움직이려면 iRobot Create 2나 Kobuki를 꽂고 base.port를 정하세요',
   ],

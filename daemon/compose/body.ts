@@ -6,6 +6,7 @@ import { seededRandom } from '../../config/contracts/ids.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { PortCounts } from '../../config/contracts/port.js';
 import type { Config } from '../../config/schema.js';
+import type { OpenRosbridge } from '../../drivers/ros2/rosbridge/line.js';
 import type { LinkCounts } from '../../drivers/rt/channel.js';
 import { type RtConfig, rtConfigOf } from '../../drivers/rt/config.js';
 import { heartbeatSocketPath } from '../../drivers/rt/heartbeat-line.js';
@@ -37,6 +38,7 @@ export interface BodyDeps {
   /** Of everything random in the motion process; null: a random one. */
   seed: number | null;
   memory: MemoryPorts | null;
+  openRosbridge?: OpenRosbridge | null;
 }
 
 export interface Body {
@@ -74,7 +76,7 @@ export function createBody(deps: BodyDeps): Body {
   const { placement } = deps;
   if (rt === null) {
     if (placement.kind === 'process') placement.ahead?.discard();
-    return withoutBase(client, deps.config);
+    return withoutBase(client);
   }
   return placement.kind === 'inline'
     ? inlineBody(client, rt, deps, placement.clock)
@@ -135,6 +137,7 @@ function inlineBody(client: RtClient, rt: RtConfig, deps: BodyDeps, clock: Clock
     random: deps.seed === null ? deps.random : seededRandom(deps.seed),
     pid: process.pid,
     openPort: (_name, port) => openerOf(port, clock, deps.memory),
+    openRosbridge: deps.openRosbridge ?? null,
   });
   return {
     amr: client,
@@ -153,11 +156,8 @@ function inlineBody(client: RtClient, rt: RtConfig, deps: BodyDeps, clock: Clock
 }
 
 /** A profile without a base: everything but motion works, and motion says what to plug in. */
-function withoutBase(client: RtClient, config: Config): Body {
-  const why =
-    config.ros2 === null
-      ? 'no base is configured; plug in an iRobot Create 2 and set base.port'
-      : 'the ROS 2 back end is not part of this version';
+function withoutBase(client: RtClient): Body {
+  const why = 'no base is configured; plug in an iRobot Create 2 and set base.port, or set ros2';
   const refuse = async () => {
     throw new TaskFailure('CAPABILITY_UNAVAILABLE', why);
   };

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../config/contracts/clock.js';
 import type { Log } from '../../config/contracts/log.js';
 import type { LoadedConfig } from '../../config/load.js';
+import type { OpenRosbridge } from '../../drivers/ros2/rosbridge/line.js';
 import type { MemoryPorts } from '../../drivers/serial/ports/open-port.js';
 import type { HostTime } from '../clock/host-time.js';
 import type { RtPlacement } from './body.js';
@@ -25,6 +26,8 @@ export interface DaemonOptions {
   simulatedTime: boolean;
   /** Lines in memory, of a simulation in this process. */
   memory: MemoryPorts | null;
+  /** A rosbridge in this process, of such a simulation. */
+  openRosbridge?: OpenRosbridge | null;
   /** Opens the connection to the broker instead of `cloud.url`. */
   openBroker: (() => Duplex) | null;
   /** False: no local API; for tests that do not need one. */

@@ -1,6 +1,12 @@
 /** What a motion process is told when it starts: the part of the profile that concerns it, and where it may write. */
 import { z } from 'zod';
-import { BASE_BUTTONS, type BaseConfig, type Config, configSchema, KOBUKI_BUTTONS } from '../../config/schema.js';
+import {
+  BASE_BUTTONS,
+  type BaseConfig,
+  type Config,
+  configSchema,
+  KOBUKI_BUTTONS,
+} from '../../config/schema.js';
 
 export const rtConfigSchema = z.strictObject({
   /** Absolute path of the state directory. */
@@ -28,6 +34,13 @@ export function rtConfigOf(
   if (base === null && ros2 === null) return null;
   const capture = recording?.serial === true ? recording.folder : null;
   return rtConfigSchema.parse({ ...own, base, lidar, motion, ros2, capture });
+}
+
+/** Of a robot whose base and lidar this process reads itself. */
+export type OnboardConfig = RtConfig & { base: BaseConfig };
+
+export function hasBase(config: RtConfig): config is OnboardConfig {
+  return config.base !== null;
 }
 
 /** The buttons that press the e-stop as the base reports them: one bit each, in the order of its names. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../config/contracts/clock.js';
 import type { OpenPort } from '../../config/contracts/port.js';
 import type { PortConfig } from '../../config/schema.js';
 import { InlinePlanner } from '../amr/planner/inline-planner.js';
+import type { OpenRosbridge } from '../ros2/rosbridge/line.js';
 import { assembleRt } from './assemble.js';
 import { type DaemonEnd, memoryChannel } from './channel.js';
 import type { RtConfig } from './config.js';
@@ -16,6 +17,7 @@ export interface InlineRtOptions {
   random: () => number;
   pid: number;
   openPort: (name: 'base' | 'lidar', port: PortConfig) => OpenPort;
+  openRosbridge?: OpenRosbridge | null;
 }
 
 /**

@@ -34,6 +34,7 @@ const EXTRA_USAGE: Readonly<Record<string, string>> = {
   network: 'network up|down',
   broker: 'broker stop|start|restart|half-open',
   clock: 'clock ±SECONDS',
+  ros: 'ros abort CODE|silent on|off|lies on|off|inactive NODE on|off|stop odom|scan|tf|battery on|off|cut|mend',
 };
 
 interface Command {

@@ -28,6 +28,8 @@ import { LocalBarrier, type LocalParticipant } from '../lockstep/local.js';
 import { LockstepServer } from '../lockstep/server.js';
 import { memoryPorts } from '../ports/memory.js';
 import { ptyPorts } from '../ports/pty.js';
+import { injectRos } from '../ros/faults.js';
+import { createSimRos, type Nav2Flavour, type SimRos } from '../ros/index.js';
 import type { DeviceEnd, DeviceName } from '../types.js';
 import { createWorld, createWorldFromMap, type World, worldToMap } from '../world/index.js';
 import type { LidarMounting } from '../world/lidar.js';
@@ -55,6 +57,8 @@ export interface SessionOptions {
   lidar?: LidarChip;
   /** How its lidar is mounted; default: in the middle, upright, facing ahead. */
   lidarMounting?: LidarMounting;
+  /** The robot's software finds the base and the lidar behind ROS 2 and a simulated Nav2; default: on serial lines. */
+  ros?: { flavour: Nav2Flavour; port: number | null; actions?: boolean };
   deviceId: string;
   /** Real time. */
   wall: Clock;
@@ -69,6 +73,8 @@ const START_PATIENCE_MS = 30_000;
 export class SimSession {
   readonly world: World;
   readonly devices: Devices;
+  /** The robot's ROS 2, where it has one. */
+  readonly ros: SimRos | null;
   /** Robot time as this process sees it. */
   readonly clock: Clock;
   /** Where the robot's processes take part in time; null at real speed and within one process. */
@@ -83,6 +89,7 @@ export class SimSession {
   readonly #drives: DriveRecord;
   readonly #pace: Pace;
   #broker: SimBroker | null = null;
+  #rosUrl: string | null = null;
   #cloud: SimCloud | null = null;
   #lockstep: LockstepServer | null = null;
   #local: LocalBarrier | null = null;
@@ -106,6 +113,8 @@ export class SimSession {
     const { baseWatchdog } = options;
     this.devices = createDevicesOf(this.world, { base, lidar }, { ports: this.#ends, baseWatchdog });
 
+    this.ros =
+      options.ros === undefined ? null : createSimRos(this.world, { ...options.ros, startMs: wall.now() });
     this.#drives = new DriveRecord(() => wall.wall());
     this.devices.base.line.override({
       message: (command) => {
@@ -127,6 +136,7 @@ export class SimSession {
         network: (words) => this.#network(words),
         broker: (words) => this.#brokerFault(words),
         clock: (words) => this.#jumpClock(words),
+        ros: (words) => injectRos(this.world, this.ros, words),
       },
     });
     this.#control = new SimControl({
@@ -205,7 +215,14 @@ export class SimSession {
       });
       await this.#lockstep.start();
     }
+    const { port = null } = options.ros ?? {};
+    if (this.ros !== null && port !== null) this.#rosUrl = await this.ros.bridge.listen(port);
     await this.#control.start();
+  }
+
+  /** Address of the simulated robot's rosbridge; null where there is none, or only one in memory. */
+  get rosUrl(): string | null {
+    return this.#rosUrl;
   }
 
   /** Within one process: whose clocks advance, in order, before the broker's and the cloud's. */
@@ -249,6 +266,7 @@ export class SimSession {
     await this.#pace.stop();
     await this.#cloud?.stop();
     await this.#broker?.stop();
+    await this.ros?.bridge.close();
     await this.#control.stop();
     await this.#lockstep?.stop();
     for (const end of Object.values(this.#ends)) end.close();

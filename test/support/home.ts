@@ -12,7 +12,7 @@ import { SimClock } from '../../config/contracts/sim-clock.js';
 import type { CommandResponse } from '../../config/contracts/wire/command.js';
 import { loadConfig } from '../../config/load.js';
 import type { Config } from '../../config/schema.js';
-import { inMemory } from '../../daemon/cli/simulation/in-memory.js';
+import { inMemory, rosbridgeOf } from '../../daemon/cli/simulation/in-memory.js';
 import { simProfile } from '../../daemon/cli/simulation/sim-profile.js';
 import type { HostTime } from '../../daemon/clock/host-time.js';
 import { createDaemon, type Daemon } from '../../daemon/main.js';
@@ -38,6 +38,8 @@ export interface HomeOptions {
   base?: BaseChip;
   lidar?: LidarChip;
   lidarMounting?: LidarMounting;
+  /** A robot with Nav2 behind a rosbridge in memory, instead of base and lidar. */
+  ros?: 'humble' | 'jazzy';
   log?: Log;
   /**
    * `simulated`: the network and the wall clock keep the pace of the simulation, so that a minute without network is
@@ -100,6 +102,7 @@ export class Home {
       base: options.base ?? 'create2',
       lidar: options.lidar ?? 'ld19',
       ...(options.lidarMounting === undefined ? {} : { lidarMounting: options.lidarMounting }),
+      ...(options.ros === undefined ? {} : { ros: { flavour: options.ros, port: null } }),
       deviceId: 'da-sim',
       wall:
         options.network === 'simulated'
@@ -267,8 +270,9 @@ export class Home {
   }
 
   #profile(): string {
-    const { base = 'create2', lidar = 'ld19' } = this.#options;
-    return simProfile(this.stateDir, { base, lidar });
+    const { base = 'create2', lidar = 'ld19', ros } = this.#options;
+    const nav2 = ros === undefined ? null : { distro: ros, url: null };
+    return simProfile(this.stateDir, { base, lidar, ros: nav2 });
   }
 
   #makeDaemon(): Daemon {
@@ -290,6 +294,7 @@ export class Home {
       simulatedTime: true,
       ...(this.#options.hostTime === undefined ? {} : { hostTime: this.#options.hostTime }),
       memory: this.session.memoryPorts === null ? null : lifeline.ports(this.session.memoryPorts),
+      openRosbridge: this.session.ros === null ? null : async () => rosbridgeOf(this.session),
       openBroker: () => lifeline.stream(this.session.connectBroker()),
       api: false,
     });

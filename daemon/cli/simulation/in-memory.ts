@@ -1,5 +1,13 @@
 import type { LoadedConfig } from '../../../config/load.js';
 import type { PortConfig } from '../../../config/schema.js';
+import type { RosbridgeConnection } from '../../../drivers/ros2/rosbridge/line.js';
+import type { SimSession } from '../../../simulator/session/session.js';
+
+/** A connection to the rosbridge of a simulated robot. Throws an Error where it has none, or refuses. */
+export function rosbridgeOf(session: SimSession): RosbridgeConnection {
+  if (session.ros === null) throw new Error('this simulated robot has no ROS');
+  return session.ros.bridge.connect();
+}
 
 /** The simulated home's profile with its lines in memory instead of on device files. */
 export function inMemory(loaded: LoadedConfig): LoadedConfig {

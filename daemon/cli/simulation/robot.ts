@@ -11,9 +11,9 @@ import { createLog } from '../log.js';
 import { SEED_ENV } from '../run.js';
 import { version } from '../version.js';
 import { DaemonChild } from './daemon-child.js';
-import { inMemory } from './in-memory.js';
+import { inMemory, rosbridgeOf } from './in-memory.js';
 import type { SimOptions } from './sim-options.js';
-import { simProfile } from './sim-profile.js';
+import { type SimChips, simProfile } from './sim-profile.js';
 
 export interface Robot {
   start(): Promise<void>;
@@ -48,7 +48,7 @@ function childRobot(deps: RobotDeps): Robot {
   };
   const child = new DaemonChild({
     stateDir,
-    args: ['--config', simProfile(stateDir, options), '--state-dir', stateDir, '--rt', options.rt],
+    args: ['--config', simProfile(stateDir, chipsOf(deps)), '--state-dir', stateDir, '--rt', options.rt],
     env,
     wall: deps.wall,
     onReady: (address) => deps.onReady(address),
@@ -61,6 +61,12 @@ function childRobot(deps: RobotDeps): Robot {
     },
     stop: () => child.stop(),
   };
+}
+
+function chipsOf({ options, session }: RobotDeps): SimChips {
+  const { base, lidar, backEnd } = options;
+  if (backEnd === 'onboard') return { base, lidar };
+  return { base, lidar, ros: { distro: backEnd === 'nav2' ? 'jazzy' : 'humble', url: session.rosUrl } };
 }
 
 /** Everything in this process, on clocks that advance in lock-step. */
@@ -76,7 +82,11 @@ class RobotInProcess implements Robot {
     const rtClock = clockFor();
     this.daemon = createDaemon({
       loaded: inMemory(
-        loadConfig(simProfile(stateDir, options), { DEVICEAGENT_API_PORT: String(deps.apiPort) }, stateDir),
+        loadConfig(
+          simProfile(stateDir, chipsOf(deps)),
+          { DEVICEAGENT_API_PORT: String(deps.apiPort) },
+          stateDir,
+        ),
       ),
       stateDir,
       version: version(),
@@ -88,6 +98,7 @@ class RobotInProcess implements Robot {
       placement: { kind: 'inline', clock: rtClock },
       simulatedTime: true,
       memory: session.memoryPorts,
+      openRosbridge: session.ros === null ? null : async () => rosbridgeOf(session),
       openBroker: () => session.connectBroker(),
     });
     session.join([

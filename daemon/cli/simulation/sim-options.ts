@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { describeZodError } from '../../../config/contracts/errors.js';
 import { BASE_CHIPS, type BaseChip, LIDAR_CHIPS, type LidarChip } from '../../../simulator/devices/index.js';
 
+/** `nav2` is Nav2 as of Jazzy. */
+export const BACK_ENDS = ['onboard', 'nav2', 'nav2-humble'] as const;
+
 const onOff = z.enum(['on', 'off']).transform((value) => value === 'on');
 const port = z.coerce.number().int().min(0).max(65535);
 const speed = z.union([
@@ -28,6 +31,7 @@ const optionsSchema = z
     baseWatchdog: onOff.default(false),
     base: z.enum(BASE_CHIPS).default('create2'),
     lidar: z.enum(LIDAR_CHIPS).default('ld19'),
+    backEnd: z.enum(BACK_ENDS).default('onboard'),
   })
   .refine((o) => o.world === undefined || o.map === undefined, {
     path: ['map'],
@@ -36,6 +40,10 @@ const optionsSchema = z
   .refine((o) => o.transport === 'pty' || o.rt !== 'process', {
     path: ['rt'],
     message: 'lines in memory cannot be reached from another process; use --rt inline',
+  })
+  .refine((o) => o.backEnd === 'onboard' || o.transport === 'memory' || o.speed === 1, {
+    path: ['speed'],
+    message: 'over a WebSocket a robot with Nav2 runs at real speed; use --transport memory for any other',
   })
   .refine((o) => o.cloud || !o.once, {
     path: ['once'],
@@ -60,6 +68,7 @@ export interface SimOptions {
   baseWatchdog: boolean;
   base: BaseChip;
   lidar: LidarChip;
+  backEnd: (typeof BACK_ENDS)[number];
 }
 
 /** Throws an Error with one sentence that names the option, what was found and what is allowed. */

@@ -47,6 +47,10 @@ export const simTexts = {
     ko: '로봇의 구동부 칩',
     en: 'the chip of the base',
   },
+  simBackEnd: {
+    ko: '직접 모는 로봇(onboard) 또는 Nav2가 있는 ROS 2 로봇',
+    en: 'a robot driven from here (onboard), or one with ROS 2 and Nav2',
+  },
   simLidar: {
     ko: '로봇의 라이다 칩',
     en: 'the chip of the lidar',

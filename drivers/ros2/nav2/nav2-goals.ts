@@ -1,7 +1,7 @@
 /** Which controller carries out an action, and what of it is asked of Nav2. */
 import type { MotionAction, PlanRequest, PlanResult } from '../../../config/contracts/amr.js';
 import type { Clock } from '../../../config/contracts/clock.js';
-import { assertNever, Refusal } from '../../../config/contracts/errors.js';
+import { Refusal } from '../../../config/contracts/errors.js';
 import { distance, insidePolygon, type Pose } from '../../../config/contracts/geometry.js';
 import { type Ros2Config, rosName } from '../../../config/ros2.js';
 import { DockController } from '../../amr/control/dock.js';
@@ -114,7 +114,8 @@ export class Nav2Goals {
       case 'drive':
         return this.#onBoard(action);
       default:
-        return assertNever(action);
+        // What else there is needs a base whose wheels and sensors are read one by one.
+        return refusing(`a robot with Nav2 does not do ${action.kind} from here`);
     }
   }
 
@@ -185,7 +186,7 @@ export class Nav2Goals {
     const { config, navigator } = this.#options;
     if (config.topics.cmd_vel === null) {
       const message = 'the robot cannot be driven from here: ros2.topics.cmd_vel is null';
-      return { step: () => failed('hardware', message) };
+      return refusing(message);
     }
     return createController(action, { config: navigator, ground: null });
   }
@@ -339,6 +340,11 @@ export class Nav2Goals {
     this.#overTopics = true;
     return true;
   }
+}
+
+/** A controller that fails at once. */
+function refusing(message: string): Controller {
+  return { step: () => failed('hardware', message) };
 }
 
 /** Poses of the way, evenly, ending with the goal. */

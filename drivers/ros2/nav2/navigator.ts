@@ -202,6 +202,10 @@ export class Nav2Navigator implements Navigator {
       ir: input.ir,
       docked: input.docked,
       bumped: input.bumps.left || input.bumps.right,
+      wheels: input.wheels,
+      drive: null,
+      scan: input.scan,
+      driveFault: null,
     };
   }
 

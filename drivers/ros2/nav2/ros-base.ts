@@ -28,6 +28,9 @@ export interface RosBaseOptions {
   time: RosTime;
   /** Ends whatever the robot's own Nav2 pursues; called with every stop, and has to be cheap. */
   cancelGoals: () => void;
+  /** Whatever else hangs on the connection to ROS starts and ends with the base. */
+  started: () => void;
+  stopped: () => Promise<void>;
 }
 
 /** A command that nobody renews is taken back, ms: the control loop renews it every 50 ms. */
@@ -47,7 +50,6 @@ interface Heard<T> {
 }
 
 export class RosBase implements BaseDriver {
-  readonly opening = false;
   readonly #options: RosBaseOptions;
   readonly #clock: Clock;
   readonly #counters = {
@@ -112,6 +114,7 @@ export class RosBase implements BaseDriver {
     port.onLink(({ connected, reason }) => {
       if (!connected) this.#setConnected(false, reason);
     });
+    this.#options.started();
   }
 
   async stop(): Promise<void> {
@@ -119,6 +122,12 @@ export class RosBase implements BaseDriver {
     this.#cancelHold();
     this.stopNow();
     this.#publisher?.close();
+    await this.#options.stopped();
+  }
+
+  /** The connection to ROS is being opened. */
+  get opening(): boolean {
+    return this.#options.port.opening;
   }
 
   get connected(): boolean {
