@@ -131,7 +131,8 @@ export class TransformBuffer {
     if (last === undefined || first === undefined) return null;
     if (isStatic) return last;
     if (at >= last.at) return at - last.at <= this.#options.extrapolateMs ? last : null;
-    if (at < first.at) return null;
+    // AMCL dates its transform ahead: of one that has just been heard first there is no older one.
+    if (at < first.at) return first.at - at <= this.#options.extrapolateMs ? first : null;
     const after = entries.findIndex((entry) => entry.at > at);
     const b = entries[after] ?? last;
     const a = entries[after - 1] ?? first;

@@ -276,7 +276,7 @@ export class SimNav2 implements WorldPart {
     const { dock } = this.#world.layout;
     const parsed = dockGoalSchema.safeParse(goal);
     if (dock === null || !parsed.success) {
-      job.finish(GOAL.aborted, { success: false, ...this.#result(901, 'no such dock') });
+      job.finish(GOAL.aborted, docked(false, 901));
       return;
     }
     const station = (parsed.data.use_dock_id ? undefined : parsed.data.dock_pose?.pose) ?? dock.station;
@@ -285,17 +285,17 @@ export class SimNav2 implements WorldPart {
     let staged = !parsed.data.navigate_to_staging_pose;
     let waitedMs = 0;
     let ranMs = 0;
-    const fail = (code: number, text: string) => {
-      job.finish(GOAL.aborted, { success: false, num_retries: 0, ...this.#result(code, text) });
+    const fail = (code: number) => {
+      job.finish(GOAL.aborted, docked(false, code));
       return STILL;
     };
     const step = (): Speeds | null => {
       ranMs += STEP_MS;
       if (this.#world.contactsLive) {
-        job.finish(GOAL.succeeded, { success: true, num_retries: 0, ...this.#result(0, '') });
+        job.finish(GOAL.succeeded, docked(true, 0));
         return STILL;
       }
-      if (ranMs > 90_000) return fail(NAV2_ERROR.failedToControl, 'took too long');
+      if (ranMs > 90_000) return fail(NAV2_ERROR.failedToControl);
       const pose = this.localizer.pose();
       job.feedback({
         state: staged ? 3 : 1,
@@ -304,7 +304,7 @@ export class SimNav2 implements WorldPart {
       });
       if (!staged) {
         driver ??= this.#driverTo(pose, staging);
-        if (driver === null) return fail(NAV2_ERROR.failedToStage, 'no way to the staging pose');
+        if (driver === null) return fail(NAV2_ERROR.failedToStage);
         const speeds = driver.step(pose, MAX_SPEED);
         if (speeds !== null)
           return inTheWay(pose, this.#world.visitors.things, 0.15) === null ? speeds : STILL;
@@ -313,7 +313,7 @@ export class SimNav2 implements WorldPart {
       const off = relativeTo(station, pose);
       if (off.x > -0.006) {
         waitedMs += STEP_MS;
-        return waitedMs > CHARGE_WAIT_MS ? fail(NAV2_ERROR.failedToCharge, 'no charge') : STILL;
+        return waitedMs > CHARGE_WAIT_MS ? fail(NAV2_ERROR.failedToCharge) : STILL;
       }
       if (inTheWay(pose, this.#world.visitors.things, 0.1) !== null) return STILL;
       if (off.x < -0.3 && Math.abs(off.theta) > 0.3) return turnTo(pose, station.theta) ?? STILL;
@@ -334,7 +334,7 @@ export class SimNav2 implements WorldPart {
         const free = inTheWay(back, this.#world.visitors.things, 0.1) === null;
         return free ? { v: -Math.max(0.04, Math.min(0.15, left)), w: 0 } : STILL;
       }
-      job.finish(GOAL.succeeded, { success: true, ...this.#result(0, '') });
+      job.finish(GOAL.succeeded, docked(true, 0));
       return STILL;
     };
     this.#work = { job, step };
@@ -382,6 +382,11 @@ export class SimNav2 implements WorldPart {
       distance_remaining: Math.fround(remaining),
     };
   }
+}
+
+/** The docking server's results have carried codes in every distribution. */
+function docked(success: boolean, error_code: number): object {
+  return { success, error_code, num_retries: 0 };
 }
 
 /** Points of a way as poses along it. */

@@ -129,7 +129,10 @@ export class GoalController implements Controller {
     if (end.status === 'aborted' || end.result.success === false) {
       const way = input.surroundings.freeWay({ v: 0.2, w: 0 });
       const barred = way.distance < BARRED;
-      const { failure, message } = outcomeOf(code, text, barred);
+      const outcome = outcomeOf(code, text, barred);
+      // Docking that failed without a code is a failed contact, whatever is in front: that is the station.
+      const uncoded = code === 0 && end.result.success !== undefined;
+      const { failure, message } = uncoded ? { ...outcome, failure: this.#plan.missed } : outcome;
       const where = failure === 'blocked' && barred ? obstacleInMap(input.pose, way.at) : null;
       return failed(failure, message, where ?? input.pose);
     }

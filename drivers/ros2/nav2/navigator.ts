@@ -111,7 +111,9 @@ export class Nav2Navigator implements Navigator {
     this.#standstill.update(input.wheels, input.mono, input.now);
     if (input.scan !== null) this.#see(input.scan, input.mono);
     this.#pose = this.#options.localization.pose();
-    this.#localized = this.#options.localization.localized();
+    const localized = this.#options.localization.localized();
+    // A place that cannot be named is none.
+    this.#localized = localized === true && this.#pose === null ? null : localized;
     const { wish, updates } = this.#runner.step(this.#controlInput(input, dt), {
       now: input.now,
       safety: input.safety,
