@@ -34,9 +34,11 @@ describe('bundled profiles', () => {
     expect(config.base?.port).toEqual({ kind: 'serial', path: '/state/dev/base', baud_rate: 115200 });
   });
 
-  it('ros2 explains what is missing', () => {
+  it('ros2 needs neither base nor lidar of its own, and names the rosbridge of its robot', () => {
     const { config } = loadConfig(profilePath('ros2'), {}, '/state');
-    expect(missingParts(config).join('\n')).toContain('ROS 2 back end is not part of this version');
+    expect(missingParts(config).join('\n')).not.toMatch(/^(base|lidar|ros2):/m);
+    expect(config.ros2).toMatchObject({ distro: 'jazzy', via: 'rosbridge', url: 'ws://127.0.0.1:9090' });
+    expect(config.ros2?.stale).toEqual({ odom_ms: 250, scan_ms: 300, tf_ms: 1500 });
   });
 });
 
