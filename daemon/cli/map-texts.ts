@@ -52,7 +52,7 @@ export const mapTexts = {
   mapImported: { ko: '지도를 가져왔어요: {rooms}', en: 'map taken over: {rooms}' },
   mapProposed: {
     ko: '방 정보(areas.yaml)가 없는 지도라서 방 {count}개로 나눠 봤어요. 이름과 경계는 setAreas로 고치고, 나누지 않으려면 --no-rooms를 쓰세요.',
-    en: 'the map came without areas.yaml: {count} rooms are proposed; name, merge and split them with setAreas, or import with --no-rooms',
+    en: 'the map came without areas.yaml; rooms proposed: {count}. Name, merge and split them with setAreas, or import with --no-rooms',
   },
   mapNoRooms: { ko: '이 지도에는 방이 없어요', en: 'the map has no rooms' },
   mapNoStation: {

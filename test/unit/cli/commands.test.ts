@@ -547,7 +547,7 @@ describe('map import and export', () => {
     };
     const ran = await da(['map', 'import', file]);
     expect(ran).toMatchObject({ code: 0, out: 'map taken over: 방 1\n' });
-    expect(ran.err).toContain('1 rooms are proposed; name, merge and split them with setAreas');
+    expect(ran.err).toContain('rooms proposed: 1. Name, merge and split them with setAreas');
     expect(ran.err).toContain('the map has no station: the robot cannot dock');
     expect(taken).toMatchObject({ areas: { rooms: [{ id: '1', name: '방 1', aliases: ['room 1'] }] } });
     expect(readdirSync(dir)).not.toContain('areas.yaml');
