@@ -35,7 +35,7 @@ const NONE: DockingIr = { right: 0, center: 0, left: 0 };
 /** What the three receivers get now. */
 export function dockingIr(world: World): DockingIr {
   const { layout, body, station } = world;
-  if (layout.dock === null || !station.powered || !body.powered) return NONE;
+  if (layout.dock === null || !station.powered || !body.powered || station.infrared === 'off') return NONE;
   const { face } = layout.dock;
   const x = body.pose.x + RECEIVER_AHEAD * Math.cos(body.pose.theta);
   const y = body.pose.y + RECEIVER_AHEAD * Math.sin(body.pose.theta);
@@ -46,7 +46,8 @@ export function dockingIr(world: World): DockingIr {
   const azimuth = wrapAngle(outwards - face.theta);
   if (distance > REACH || Math.abs(azimuth) > OUTER) return NONE;
   if (hidden(layout, face, dx, dy, distance, world.visitors.things)) return NONE;
-  const region = Math.abs(azimuth) <= CENTER ? 'center' : azimuth > 0 ? 'left' : 'right';
+  const side = station.infrared === 'mirrored' ? -azimuth : azimuth;
+  const region = Math.abs(azimuth) <= CENTER ? 'center' : side > 0 ? 'left' : 'right';
   const signal = distance <= NEAR_REACH ? NEAR[region] : FAR[region];
   const bearing = wrapAngle(outwards + Math.PI - body.pose.theta);
   const seenBy = (middle: number) => (Math.abs(wrapAngle(bearing - middle)) <= FIELD ? signal : 0);

@@ -11,6 +11,7 @@ import { findRoom, type Room } from '../world/layout.js';
 import { fits, OBSTACLE_RADIUS, PERSON_RADIUS } from '../world/visitors.js';
 import type { World } from '../world/world.js';
 import { driveCommands } from './drive-faults.js';
+import { stationCommands } from './station-faults.js';
 
 /** Carries out one command; gets the words behind its name. Throws an Error with one sentence when they are wrong. */
 export type FaultHandler = (words: readonly string[]) => string | Promise<string>;
@@ -69,6 +70,7 @@ function commandsOf(world: World, devices: Devices): Record<string, Command> {
     ...homeCommands(world),
     ...bodyCommands(world, devices),
     ...driveCommands(world),
+    ...stationCommands(world),
     ...lineCommands(world, devices),
   };
 }

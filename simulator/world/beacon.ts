@@ -65,6 +65,16 @@ export function receiveInfrared(layout: Layout, body: Body, things: readonly Rou
   };
 }
 
+/** The beams as a shiny front shows them: red where green is, and no force field. */
+export function mirrored({ omni, left, right }: Infrared): Infrared {
+  const turn = (char: number) => {
+    const code = char - HOME_BASE;
+    const swapped = ((code & RED) !== 0 ? GREEN : 0) | ((code & GREEN) !== 0 ? RED : 0);
+    return swapped === 0 ? 0 : HOME_BASE + swapped;
+  };
+  return { omni: turn(omni), left: turn(right), right: turn(left) };
+}
+
 /** Whether something stands between a beam's origin and where it is received. */
 export function hidden(
   layout: Layout,

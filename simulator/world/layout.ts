@@ -3,9 +3,9 @@
  * doors, steps down, and the dock. Static; people and obstacles come and go in the world.
  */
 import type { Point, Polygon, Pose } from '../../config/contracts/geometry.js';
-import { insidePolygon } from '../../config/contracts/geometry.js';
+import { compose, insidePolygon, relativeTo } from '../../config/contracts/geometry.js';
 import type { Air } from '../types.js';
-import type { SegmentField } from './segment-field.js';
+import { SegmentField } from './segment-field.js';
 
 /** The reference robot: a Create 2 class base. Metres, counts per revolution of a wheel, m/s. */
 export const ROBOT = {
@@ -183,6 +183,20 @@ export function dockAt(at: Point, facing: number): Dock {
     face: { ...out(DOCK_DEPTH), theta: facing },
     station: { ...out(DOCK_DEPTH + ROBOT.radius), theta: Math.atan2(-s, -c) },
   };
+}
+
+/**
+ * Somebody moves the station: `by` in the frame of its face (x into the room). The map knows nothing of it. Its box is
+ * the last outline of `solid`, as both loaders enter it.
+ */
+export function moveDock(layout: Layout, by: Pose): void {
+  const { dock, solid } = layout;
+  if (dock === null) return;
+  const face = compose(dock.face, by);
+  const moved = { face, station: compose(face, relativeTo(dock.face, dock.station)) };
+  const others = Array.from(solid.ends).slice(0, -outlineEnds(dockOutline(dock)).length);
+  layout.solid = new SegmentField([...others, ...outlineEnds(dockOutline(moved))]);
+  layout.dock = moved;
 }
 
 /** The dock's box, as corners. */

@@ -8,7 +8,7 @@ import { relativeTo } from '../../config/contracts/geometry.js';
 import type { WorldEvent, WorldPart, WorldView } from '../types.js';
 import { HomeAir } from './air.js';
 import { Battery } from './battery.js';
-import { type Infrared, NO_INFRARED, receiveInfrared } from './beacon.js';
+import { type Infrared, mirrored, NO_INFRARED, receiveInfrared } from './beacon.js';
 import { Body } from './body.js';
 import { Fan } from './fan.js';
 import { type Layout, ROBOT, roomAt } from './layout.js';
@@ -42,8 +42,15 @@ export class World {
   readonly air: HomeAir;
   readonly visitors: Visitors;
   readonly darkRooms = new Set<string>();
-  /** The home base: whether it has mains power, and whether its contacts conduct. */
-  readonly station = { powered: true, contacts: true };
+  /**
+   * The home base: whether it has mains power, whether its contacts conduct, and what becomes of its beams: something
+   * shiny beside it shows them the wrong way round.
+   */
+  readonly station: { powered: boolean; contacts: boolean; infrared: 'on' | 'off' | 'mirrored' } = {
+    powered: true,
+    contacts: true,
+    infrared: 'on',
+  };
   /** Whether the base takes the current that the dock offers; the base's firmware decides. */
   chargerWanted = true;
   /** Calls of `step` so far. */
@@ -129,8 +136,10 @@ export class World {
 
   /** What the robot's infrared receivers get now. */
   infrared(): Infrared {
-    const lit = this.body.powered && this.station.powered;
-    return lit ? receiveInfrared(this.layout, this.body, this.visitors.things) : NO_INFRARED;
+    const { powered, infrared } = this.station;
+    if (!this.body.powered || !powered || infrared === 'off') return NO_INFRARED;
+    const received = receiveInfrared(this.layout, this.body, this.visitors.things);
+    return infrared === 'on' ? received : mirrored(received);
   }
 
   /** The robot is carried away: put down at `pose`, which nobody told it. */
