@@ -1,10 +1,13 @@
 /**
  * The daemon's share of motion as a process under load: the real client, supervisor, beat thread and store. It keeps
- * the robot turning, asks for plans all the time, and every so often a commit of its database takes half a second.
+ * the robot turning, asks for plans all the time, and every so often a commit of its database takes half a second. Two
+ * worker threads are as busy as hearing and seeing.
  */
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { MotionAction } from '../../../config/contracts/amr.js';
 import { SystemClock } from '../../../config/contracts/clock.js';
+import { entryPath } from '../../../config/contracts/entry.js';
 import { Ids, seededRandom } from '../../../config/contracts/ids.js';
 import { SILENT_LOG } from '../../../config/contracts/log.js';
 import { BeatSender } from '../../../daemon/rt-client/beat-sender.js';
@@ -48,7 +51,7 @@ const store = Store.open({
   onCommit: (phase) => (phase === 'begin' ? beats.commits.began() : beats.commits.ended()),
 });
 const outbox = new Outbox({ store, clock, ids, deviceId: 'da-bench', bootId: 'b-bench' });
-const done = { plans: 0, planMs: 0, slowCommits: 0, spins: 0 };
+const done = { plans: 0, planMs: 0, slowCommits: 0, spins: 0, heard: 0, seen: 0 };
 
 supervisor.start();
 beats.start();
@@ -62,6 +65,8 @@ client.subscribe((event) => {
 });
 await spin();
 for (let i = 0; i < options.plansAtOnce; i++) void planForEver(i);
+perceive('voice', () => done.heard++);
+perceive('vision', () => done.seen++);
 store.faults.commitDelayMs = options.commitMs;
 clock.every(options.commitEveryMs, commit);
 clock.every(REPORT_EVERY_MS, report);
@@ -89,6 +94,12 @@ async function planForEver(first: number): Promise<void> {
   }
 }
 
+/** Ends with this process. */
+function perceive(kind: 'voice' | 'vision', round: () => void): void {
+  const worker = new Worker(entryPath(import.meta.url, './perception-load.js'), { workerData: { kind } });
+  worker.on('message', round);
+}
+
 function commit(): void {
   outbox.appendOrdered('events/task', null, (stamp) => sampleEvent(done.slowCommits, stamp));
   store.afterCommit(() => {
@@ -100,7 +111,7 @@ function report(): void {
   const state = client.state();
   if (state === null) return;
   if (state.action === null) void spin();
-  const { plans, planMs, slowCommits } = done;
+  const { plans, planMs, slowCommits, heard, seen } = done;
   const mean = plans === 0 ? null : planMs / plans;
   void tell({
     t: 'report',
@@ -109,6 +120,8 @@ function report(): void {
     plans,
     planMs: mean,
     slowCommits,
+    heard,
+    seen,
   });
 }
 

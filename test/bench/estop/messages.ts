@@ -27,5 +27,8 @@ export const robotReport = z.object({
   plans: z.number(),
   planMs: z.number().nullable(),
   slowCommits: z.number(),
+  /** Stretches of sound and pictures worked through. */
+  heard: z.number(),
+  seen: z.number(),
 });
 export type RobotReport = z.infer<typeof robotReport>;
