@@ -23,25 +23,39 @@ interface Room {
 
 /**
  * Throws `Refusal`: TASK_MANAGER_BUSY when something is full. What is IMMEDIATE and cannot start now is refused too:
- * RESOURCE_BUSY, or for what its method's precondition says.
+ * RESOURCE_BUSY, or for what its method's precondition says. While the e-stop is latched nothing waits for its release
+ * either, or the robot would drive off the moment somebody releases it: EMERGENCY_STOP.
  */
 export function checkRoom(request: TaskRequest, { spec, params }: Admitted, room: Room): void {
   const { executionMode, source } = request;
   if (!room.outbox.hasRoom()) throw busy('the outbox is full');
   checkOwnRoom(source, room);
   if (!PEOPLE.has(source)) checkSharedRoom(request, room);
-  if (executionMode !== 'IMMEDIATE' || request.dryRun) return;
+  if (request.dryRun) return;
+  const refused = refusal(spec, params, room.clock);
+  if (executionMode === 'QUEUED' && request.role === null && refused?.reason === 'EMERGENCY_STOP')
+    throw refused;
+  if (executionMode !== 'IMMEDIATE') return;
   const plan = room.scheduler.plan(contender('new', request, spec));
   if (plan.do === 'wait') {
     throw new Refusal('RESOURCE_BUSY', `${spec.name} cannot start now: ${plan.why}`, 'executionMode');
   }
+  // Those in its way stop first, and that may be what it takes.
+  const cured = plan.do === 'preempt' && refused !== null && CURED_BY_A_STOP.includes(refused.reason);
+  if (refused !== null && !cured) throw refused;
+}
+
+/** What its precondition says now; a defect is found and told when it starts. */
+function refusal(
+  { precondition }: Admitted['spec'],
+  params: unknown,
+  clock: Pick<Clock, 'now'>,
+): Refusal | null {
   try {
-    spec.precondition?.({ params, nowMs: Math.round(room.clock.now()) });
+    precondition?.({ params, nowMs: Math.round(clock.now()) });
+    return null;
   } catch (error) {
-    // Those in its way stop first, and that may be what it takes.
-    const cured = plan.do === 'preempt' && isRefusal(error) && CURED_BY_A_STOP.includes(error.reason);
-    if (isRefusal(error) && !cured) throw error;
-    // A defect is found and told when it starts.
+    return isRefusal(error) ? error : null;
   }
 }
 
