@@ -307,18 +307,25 @@ describe('preemption', () => {
   });
 
   it('stops nobody for a task that could not start even then', async () => {
-    const world = openTaskWorld({ blocked: new Set(['rotate']), blockedFor: 'EMERGENCY_STOP' });
+    const world = openTaskWorld({ blocked: new Set(['rotate']), blockedFor: 'LOW_BATTERY' });
     const low = world.submit('move', { priority: 30 });
     const waiting = world.submit('move', { priority: 30 });
     await world.quiet();
     world.submit('rotate', { priority: 70, preemptPolicy: 'PREEMPT_LOWER' });
     await world.quiet();
-    expect(world.story()).toEqual(['STARTED move', 'FAILED rotate EMERGENCY_STOP']);
+    expect(world.story()).toEqual(['STARTED move', 'FAILED rotate LOW_BATTERY']);
     expect(world.run('move').context.signal.aborted).toBe(false);
     expect(owner(world, 'motion')).toBe(low.taskId);
     world.run('move').complete();
     await world.quiet();
     expect(owner(world, 'motion')).toBe(waiting.taskId);
+  });
+
+  it('takes none that would wait for somebody to release the e-stop', async () => {
+    const world = openTaskWorld({ blocked: new Set(['rotate']), blockedFor: 'EMERGENCY_STOP' });
+    expect(() => world.submit('rotate', { priority: 30 })).toThrow('rotate cannot start');
+    await world.quiet();
+    expect(world.story()).toEqual([]);
   });
 
   it('stops those in the way of a task whose condition their stop may bring about', async () => {
