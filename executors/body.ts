@@ -73,6 +73,12 @@ export function requireRooms(services: Services): RoomCatalogue {
       'no map is loaded: take one over with deviceagent map import',
     );
   }
+  if (rooms.mapping === true) {
+    throw new Refusal(
+      'STATE_CONDITION_FAILED',
+      'the home is being mapped: the robot goes to no room until that is saved or given up with stopMapping',
+    );
+  }
   if (rooms.editable) {
     throw new Refusal('STATE_CONDITION_FAILED', 'the map is being edited: nothing drives until that is done');
   }

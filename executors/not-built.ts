@@ -7,7 +7,6 @@ import { Refusal } from '../config/contracts/errors.js';
 
 export const NOT_BUILT = {
   movement: ['startFollowMe', 'stopFollowMe'],
-  map: ['startMapping', 'stopMapping', 'saveMap'],
   cleaning: ['startRoomCleaning', 'startAirQualityPatrol', 'ampStop'],
   vision: ['setVisionEnable', 'scanForPeople', 'describeScene'],
   security: [

@@ -6,8 +6,11 @@ import { calibrateSensors } from './maintenance/calibrate-sensors.js';
 import { runMotorDiagnostics } from './maintenance/run-motor-diagnostics.js';
 import { copyMap } from './map/copy-map.js';
 import { resetMap } from './map/reset-map.js';
+import { saveMap } from './map/save-map.js';
 import { setAreas } from './map/set-areas.js';
 import { setKeepOut } from './map/set-keep-out.js';
+import { startMapping } from './map/start-mapping.js';
+import { stopMapping } from './map/stop-mapping.js';
 import type { MethodSpec } from './method.js';
 import { pauseMove, resumeMove, stopMove } from './movement/controls.js';
 import { manualMove } from './movement/manual-move.js';
@@ -27,6 +30,9 @@ const BUILT = [
   returnToStation,
   undock,
   relocalizeAtStation,
+  startMapping,
+  stopMapping,
+  saveMap,
   copyMap,
   resetMap,
   setAreas,

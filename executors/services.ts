@@ -8,6 +8,7 @@ import type { RoomResolver } from '../drivers/amr/types.js';
 import type { Speaker } from '../drivers/audio/types.js';
 import type { StopLimits } from '../state-machines/body.js';
 import type { AirSource, CleaningOperations } from '../state-machines/cleaning-types.js';
+import type { MappingOperations } from '../state-machines/mapping/types.js';
 import type { MotionOperations } from '../state-machines/motion-types.js';
 import type { Advice } from './maintenance/drive-advice.js';
 import type { PressBoard } from './movement/press-board.js';
@@ -16,6 +17,8 @@ import type { PressBoard } from './movement/press-board.js';
 export interface RoomCatalogue extends RoomResolver {
   /** True while a person edits the map: nothing drives then. */
   readonly editable: boolean;
+  /** True while the home is being mapped anew; then it is `editable`, too. */
+  readonly mapping?: boolean;
   /**
    * Throws `Refusal`: INVALID_PARAMS for a pose off the map; TARGET_UNREACHABLE in unknown space, in an obstacle or
    * too close to one, or in a keep-out. `field` names the parameter.
@@ -42,7 +45,7 @@ export interface MapOperations {
   /** Why this robot cannot have another map; null: it can. */
   unavailable(): string | null;
   /** Newest first; `at`: robot time, epoch ms. */
-  kept(): readonly { id: string; at: number }[];
+  kept(): readonly { id: string; at: number; name?: string | undefined }[];
   /** The one that a reset took out of use, while none is in use since. */
   outOfUse(): string | null;
   /** The one that the last reset or import took out of use; it stays that when it is brought back. */
@@ -51,6 +54,8 @@ export interface MapOperations {
   observed(): MapEvidence | null;
   /** Rejects with a `TaskFailure`; then the map is still in use. */
   reset(): Promise<MapEvidence>;
+  /** Keeps the map in use under a name, to be put in use again by it. */
+  name(name: string): Promise<MapEvidence>;
   /** Puts a kept map in use. Rejects with a `Refusal` UNKNOWN_TARGET, or a `TaskFailure`. */
   use(id: string): Promise<MapEvidence>;
 }
@@ -123,6 +128,8 @@ export interface Services {
   rooms(): RoomCatalogue | null;
   map: MapOperations;
   areas: AreaOperations;
+  /** Null where maps are not made here. */
+  mapping: MappingOperations | null;
   /** Null without a fan. */
   cleaning: CleaningOperations | null;
   air: AirSource;

@@ -8,6 +8,8 @@ import type { FanDriver } from '../drivers/serial/types.js';
 import { CleaningRunner } from './cleaning/runner.js';
 import type { AirSource, CleaningOperations } from './cleaning-types.js';
 import { DockingRunner } from './docking/runner.js';
+import { MappingRunner } from './mapping/runner.js';
+import type { MapKeeper, MappingOperations } from './mapping/types.js';
 import { Motion } from './motion.js';
 import type { MotionOperations } from './motion-types.js';
 import { NavigationRunner } from './navigation/runner.js';
@@ -29,12 +31,16 @@ export interface MachineDeps {
   areaAt(x: number, y: number): string | null;
   /** Unique ids for motion actions. */
   newId(): string;
+  /** Takes over maps that were made; absent: none are made here. */
+  keeper?: MapKeeper;
   /** `movement.arrived`, `movement.obstructed`, `movement.localizationLost`, `cleaning.stopped`. */
   notify(notice: MachineNotice): void;
 }
 
 export interface Machines {
   motion: MotionOperations;
+  /** Null without a keeper of maps. */
+  mapping: MappingOperations | null;
   /** Null without a fan. */
   cleaning: CleaningOperations | null;
   /** Reads the stored snapshots; call once, before the first operation. */
@@ -51,9 +57,18 @@ export function createMachines(given: MachineDeps): Machines {
   const docking = new DockingRunner(deps, navigation);
   const { fan } = deps;
   const cleaning = fan === null ? null : new CleaningRunner({ ...deps, fan });
-  const runners = { navigation, docking, ...(cleaning === null ? {} : { cleaning }) };
+  const motion = new Motion(deps, navigation, docking);
+  const { keeper } = deps;
+  const mapping = keeper === undefined ? null : new MappingRunner({ ...deps, motion, keeper });
+  const runners = {
+    navigation,
+    docking,
+    ...(mapping === null ? {} : { mapping }),
+    ...(cleaning === null ? {} : { cleaning }),
+  };
   return {
-    motion: new Motion(deps, navigation, docking),
+    motion,
+    mapping,
     cleaning,
     restore() {
       for (const runner of Object.values(runners)) runner.restore();

@@ -111,8 +111,17 @@ export interface UndockResult {
   observedAtMs: number;
 }
 
+/** The ways that an operation of several is made of. Each rejects like an operation of its own. */
+export interface Legs {
+  travel(goal: NavigationGoal, signal: AbortSignal, onStage: StageReporter): Promise<Arrival>;
+  /** `station`: pose of `base_link` when docked. */
+  dock(station: Pose, signal: AbortSignal, onStage: StageReporter): Promise<void>;
+  undock(signal: AbortSignal, onStage: StageReporter): Promise<void>;
+}
+
 export type MotionActivity =
   | 'idle'
+  | 'mapping'
   | 'measuring'
   | 'navigating'
   | 'docking'

@@ -13,6 +13,7 @@ import type {
   HandDrive,
   HandDriveRequest,
   JourneySoFar,
+  Legs,
   Measurement,
   MotionActivity,
   MotionOperations,
@@ -130,6 +131,29 @@ export class Motion implements MotionOperations {
 
   undock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<UndockResult> {
     return this.#exclusive('undocking', request, signal, (until) => this.#undock(request, until, onStage));
+  }
+
+  /** For machines whose operation is made of several ways: a stop, a cancel and another operation see only one. */
+  compose<T>(
+    activity: MotionActivity,
+    request: Operation,
+    signal: AbortSignal,
+    run: (until: AbortSignal, legs: Legs) => Promise<T>,
+  ): Promise<T> {
+    const { operation, fence } = request;
+    const legs: Legs = {
+      travel: (goal, until, onStage) =>
+        this.#navigation.travel({ operation, fence, goals: [goal], maxSpeed: null }, until, onStage, {
+          quiet: true,
+        }),
+      dock: async (station, until, onStage) => {
+        await this.#docking.run({ operation, fence, kind: 'dock', station }, until, onStage);
+      },
+      undock: async (until, onStage) => {
+        await this.#undock(request, until, onStage);
+      },
+    };
+    return this.#exclusive(activity, request, signal, (until) => run(until, legs));
   }
 
   async relocalizeAtStation(

@@ -52,6 +52,17 @@ export interface MachineSettings {
     undockTries: number;
     undockWaitMs: number;
   };
+  mapping: {
+    /** For the motion process to report the first scans of a new map. */
+    startMs: number;
+    /** While it drives to a frontier: how often it is looked whether that still is one. */
+    lookMs: number;
+    /** An exploration goes home after this long, and a map that nobody saves is put aside after this long. */
+    exploreMs: number;
+    sessionMs: number;
+    /** How near to a frontier is near enough, m and rad. */
+    tolerance: { xy: number; theta: number };
+  };
   cleaning: {
     /** Set-point of each mode, percent; `auto` while the air's grade is unknown or moderate. */
     percent: { quiet: number; auto: number; turbo: number };
@@ -109,6 +120,13 @@ export const DEFAULT_MACHINE_SETTINGS: MachineSettings = {
     clearance: 0.4,
     undockTries: 3,
     undockWaitMs: 5000,
+  },
+  mapping: {
+    startMs: 10_000,
+    lookMs: 2000,
+    exploreMs: 2_400_000,
+    sessionMs: 7_200_000,
+    tolerance: { xy: 0.25, theta: 0.6 },
   },
   cleaning: {
     percent: { quiet: 30, auto: 60, turbo: 100 },

@@ -3,6 +3,7 @@
  * are of `base_link` in the `map` frame; metres, radians, seconds in twists; times are robot time, epoch ms.
  */
 import type { Point, Pose, Twist } from './geometry.js';
+import type { FrontierRequest, FrontierResult, MappedGround, MappingState } from './mapping.js';
 
 export const SAFETY_CONDITIONS = [
   'estop',
@@ -161,6 +162,8 @@ export interface RobotState {
   safety: SafetyState;
   action: { id: string; kind: ActionKind } | null;
   mapId: string | null;
+  /** While a new map grows `mapId` is null, and pose and plans are on the growing one. Absent or null: none does. */
+  mapping?: MappingState | null;
   counters: Record<string, number>;
   /** Absent where the back end has no chips of its own. */
   hardware?: HardwareReport;
@@ -247,4 +250,24 @@ export interface AmrDriver {
    * down. Rejects with `ILLEGAL_STATE` during an action. Absent where the back end keeps none.
    */
   setCalibration?(calibration: Calibration | null): Promise<void>;
+  /** Absent: this robot makes no maps. */
+  readonly mapping?: AmrMapping;
+}
+
+/** Making a new map while driving on it. */
+export interface AmrMapping {
+  /**
+   * Begins a new map where the robot stands; from then on pose, plans and obstacles are on it. Rejects with
+   * `ILLEGAL_STATE` during an action or while one grows already, `CAPABILITY_UNAVAILABLE` where it cannot.
+   */
+  start(): Promise<void>;
+  /** The next place to explore. Rejects with `ILLEGAL_STATE` while no map grows. */
+  frontier(request: FrontierRequest): Promise<FrontierResult>;
+  /**
+   * Writes the map so far to `folder` (`map.yaml`, `map.pgm`, `areas.yaml` with what bumpers and cliff sensors found as
+   * keep-out). `keep`: it goes on growing. Otherwise mapping is `finished` until `loadMap` or `drop`. The robot stands.
+   */
+  write(folder: string, keep: boolean): Promise<MappedGround>;
+  /** Gives the new map up: the map from before is in use again, and the robot where it is on it, as far as it knows. */
+  drop(): Promise<void>;
 }

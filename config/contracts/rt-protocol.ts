@@ -12,6 +12,7 @@ import type {
   Scan,
 } from './amr.js';
 import type { Pose } from './geometry.js';
+import type { FrontierRequest, FrontierResult, MappedGround } from './mapping.js';
 import type { ReasonCode } from './reason-codes.js';
 
 export type RtRequest =
@@ -23,7 +24,14 @@ export type RtRequest =
   | { op: 'loadMap'; mapYaml: string }
   | { op: 'clearMap' }
   | { op: 'relocalize'; pose: Pose }
-  | { op: 'setCalibration'; calibration: Calibration | null };
+  | { op: 'setCalibration'; calibration: Calibration | null }
+  | { op: 'startMapping' }
+  | { op: 'frontier'; request: FrontierRequest }
+  | { op: 'writeMapping'; folder: string; keep: boolean }
+  | { op: 'dropMapping' };
+
+/** What a request may be answered with. */
+export type RtAnswer = PlanResult | FrontierResult | MappedGround;
 
 export type DaemonToRt =
   /** `beat` increases by one each time; `rt` answers with the same number. */
@@ -32,7 +40,7 @@ export type DaemonToRt =
 export type RtToDaemon =
   | { t: 'ready'; bootId: string; pid: number; abilities: AmrAbilities }
   | { t: 'heartbeat'; beat: number }
-  | { t: 'response'; n: number; ok: true; result?: PlanResult }
+  | { t: 'response'; n: number; ok: true; result?: RtAnswer }
   | { t: 'response'; n: number; ok: false; reason: ReasonCode; message: string }
   | { t: 'event'; event: AmrEvent }
   | { t: 'view'; scan: Scan | null; path: Pose[] }

@@ -71,6 +71,8 @@ export class BodyWatch {
   #wanted(state: RobotState): { ask: () => Promise<void>; failure: string } | null {
     const { amr, map } = this.#deps;
     const { file, bundle } = map;
+    // A map that grows is nobody's business until it is finished.
+    if (state.mapping != null) return null;
     if (file === null || bundle === null) {
       if (state.mapId === null) return null;
       return {

@@ -32,7 +32,12 @@ export function createRobotMachines(
     snapshots: new Snapshots(store, log),
     settings: machineSettings(robot),
     areaAt: (x, y) => map.rooms?.roomAt({ x, y })?.id ?? null,
-    station: () => map.rooms?.station?.pose ?? null,
+    // While a map grows, its station is the one that the robot has found on it.
+    station: () => {
+      const mapping = body.amr.state()?.mapping ?? null;
+      return mapping === null ? (map.rooms?.station?.pose ?? null) : mapping.station;
+    },
+    keeper: robot.mapKeeper,
     newId: () => ids.make('a'),
     notify: ({ type, at, areaId, attributes, operation }) =>
       bus.emit({

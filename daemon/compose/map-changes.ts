@@ -44,7 +44,7 @@ export class MapChanges implements MapOperations {
     return this.#deps.map.file === null ? NO_FILE : null;
   }
 
-  kept(): readonly { id: string; at: number }[] {
+  kept(): readonly { id: string; at: number; name?: string | undefined }[] {
     return this.#deps.store.record.kept.toReversed();
   }
 
@@ -91,6 +91,24 @@ export class MapChanges implements MapOperations {
     return this.#alone(async () => this.#put(this.#deps.store.load(id)));
   }
 
+  /** A map that the robot has just made. */
+  install(bundle: MapBundle): Promise<MapEvidence> {
+    return this.#alone(() => this.#put(bundle));
+  }
+
+  /** Keeps the map in use under a name. Rejects with a `TaskFailure`. */
+  name(name: string): Promise<MapEvidence> {
+    return this.#alone(async () => {
+      const { map, store, clock, amr } = this.#deps;
+      const { bundle } = map;
+      if (bundle === null) throw new TaskFailure('STATE_CONDITION_FAILED', 'there is no map to save');
+      stored(() => store.keepAside(bundle, clock.now(), name));
+      const state = amr.state();
+      if (state === null) throw new TaskFailure('HARDWARE_FAULT', 'the motion process is gone');
+      return this.#evidence(state);
+    });
+  }
+
   /** For a map from outside; `bundle` is kept as well. A robot without a body takes it, too. */
   put(bundle: MapBundle): Promise<void> {
     return this.#alone(async () => {
@@ -122,7 +140,7 @@ export class MapChanges implements MapOperations {
           `the motion process did not take the areas (${errorText(error)}): the map stays as it was`,
         );
       } finally {
-        if (map.rooms !== null) map.rooms.editable = false;
+        if (map.rooms !== null) map.rooms.changing = false;
       }
     });
   }
@@ -158,7 +176,7 @@ export class MapChanges implements MapOperations {
 
   #take(bundle: MapBundle | null, editable = false): void {
     const rooms = bundle === null ? null : new MapRooms(bundle, this.#deps.radius);
-    if (rooms !== null) rooms.editable = editable;
+    if (rooms !== null) rooms.changing = editable;
     Object.assign(this.#deps.map, { bundle, rooms, problem: null });
   }
 

@@ -3,6 +3,7 @@ import { errorText } from '../../config/contracts/errors.js';
 import type { Config } from '../../config/schema.js';
 import type { Advice } from '../../executors/maintenance/drive-advice.js';
 import { PressBoard } from '../../executors/movement/press-board.js';
+import type { MapKeeper } from '../../state-machines/mapping/types.js';
 import { BatteryReserve } from '../context/battery-reserve.js';
 import { DeviceState } from '../context/device-state.js';
 import { DomainBus } from '../context/domain-bus.js';
@@ -14,6 +15,7 @@ import { type Body, createBody } from './body.js';
 import { BodyWatch } from './body-watch.js';
 import { type MapInUse, readMap } from './map.js';
 import { MapChanges } from './map-changes.js';
+import { createMapKeeper } from './map-keeper.js';
 import type { DaemonOptions } from './options.js';
 import { createPeripherals, type Peripherals } from './peripherals.js';
 
@@ -26,6 +28,7 @@ export interface Robot {
   mapChanges: MapChanges;
   areaChanges: AreaChanges;
   presses: PressBoard;
+  mapKeeper: MapKeeper;
   bus: DomainBus;
   state: DeviceState;
   /** The charge at which it has to go home. */
@@ -46,6 +49,9 @@ export function createRobot(options: DaemonOptions): Robot {
   const mapParts = { map, store, amr: body.amr, clock, radius };
   const mapChanges = new MapChanges(mapParts);
   const history = new AreaHistory({ stateDir: options.stateDir, log });
+  body.amr.subscribe((event) => {
+    if (event.type === 'state' && map.rooms !== null) map.rooms.mapping = event.state.mapping != null;
+  });
   const bus = new DomainBus((error, event) =>
     log.error({ type: event.type, error: errorText(error) }, 'a listener failed on a domain event'),
   );
@@ -64,6 +70,7 @@ export function createRobot(options: DaemonOptions): Robot {
     peripherals,
     map,
     mapChanges,
+    mapKeeper: createMapKeeper({ ...mapParts, stateDir: options.stateDir, changes: mapChanges, log }),
     areaChanges: new AreaChanges({ ...mapParts, changes: mapChanges, history }),
     presses: new PressBoard(clock),
     diagnosis: { advice: [] },

@@ -14,8 +14,10 @@ const WHY: Readonly<Record<Exclude<GoalStatus, 'free' | 'off_map'>, string>> = {
 };
 
 export class MapRooms implements RoomCatalogue {
-  /** While somebody changes the map, or the home is being mapped anew. */
-  editable = false;
+  /** Somebody changes the map. */
+  changing = false;
+  /** The home is being mapped anew. */
+  mapping = false;
   readonly #names: RoomResolver;
   readonly #costmap: StaticCostmap;
 
@@ -25,6 +27,9 @@ export class MapRooms implements RoomCatalogue {
     this.#costmap = new StaticCostmap(bundle, { ...DEFAULT_INFLATION, robotRadius });
   }
 
+  get editable(): boolean {
+    return this.changing || this.mapping;
+  }
   get rooms(): readonly Room[] {
     return this.#names.rooms;
   }

@@ -183,6 +183,7 @@ function createRobotMethods(
     rooms: () => map.rooms,
     map: robot.mapChanges,
     areas: robot.areaChanges,
+    mapping: machines.mapping,
     cleaning: machines.cleaning,
     air: state.airSource,
     speaker: createSpeaker(config, clock),

@@ -20,7 +20,7 @@ const recordSchema = z.strictObject({
   /** The map that the last reset or import took out of use; it stays that when it is brought back. */
   previous: mapIdSchema.nullable(),
   /** Oldest first. */
-  kept: z.array(z.strictObject({ id: mapIdSchema, at: z.number() })),
+  kept: z.array(z.strictObject({ id: mapIdSchema, at: z.number(), name: z.string().optional() })),
 });
 export type MapRecord = z.infer<typeof recordSchema>;
 

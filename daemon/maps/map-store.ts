@@ -84,6 +84,15 @@ export class MapStore {
     this.#write({ ...this.#record, reset: { map_id: bundle.id, at }, previous: bundle.id, kept });
   }
 
+  /** Keeps a map, under a name or without, and uses none other. Throws when it cannot be stored. */
+  keepAside(bundle: MapBundle, at: number, name: string | null): void {
+    this.#kept.keep(bundle);
+    const kept = this.#with([bundle.id], at).map((one) =>
+      name !== null && one.id === bundle.id ? { ...one, name } : one,
+    );
+    this.#write({ ...this.#record, kept });
+  }
+
   /** Puts a former record back in force: what was changed physically did not follow. */
   revert(before: MapRecord): void {
     this.#write(before);
@@ -134,8 +143,10 @@ export class MapStore {
   }
 
   #with(ids: readonly string[], at: number): MapRecord['kept'] {
-    const others = this.#record.kept.filter(({ id }) => !ids.includes(id));
-    return [...others, ...[...new Set(ids)].map((id) => ({ id, at }))].slice(-MAX_KEPT);
+    const { kept } = this.#record;
+    const others = kept.filter(({ id }) => !ids.includes(id));
+    const entry = (id: string) => ({ ...kept.find((one) => one.id === id), id, at });
+    return [...others, ...[...new Set(ids)].map(entry)].slice(-MAX_KEPT);
   }
 
   #write(record: MapRecord): void {

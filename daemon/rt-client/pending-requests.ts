@@ -1,15 +1,14 @@
 /** Requests to the motion process that have not been answered, each with its time-out. */
-import type { PlanResult } from '../../config/contracts/amr.js';
 import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
 import { Refusal, TaskFailure } from '../../config/contracts/errors.js';
 import { isTaskReason, type ReasonCode } from '../../config/contracts/reason-codes.js';
-import type { RtToDaemon } from '../../config/contracts/rt-protocol.js';
+import type { RtAnswer, RtToDaemon } from '../../config/contracts/rt-protocol.js';
 
 export type RtResponse = Extract<RtToDaemon, { t: 'response' }>;
 
 interface Waiter {
   accepted: () => void;
-  resolve: (result: PlanResult | undefined) => void;
+  resolve: (result: RtAnswer | undefined) => void;
   reject: (error: Error) => void;
   cancel: CancelTimer;
 }
@@ -36,7 +35,7 @@ export class PendingRequests {
     timeoutMs: number,
     send: (n: number) => void,
     accepted: () => void = () => {},
-  ): Promise<PlanResult | undefined> {
+  ): Promise<RtAnswer | undefined> {
     if (this.#waiters.size >= MAX_PENDING) {
       const message = `${MAX_PENDING} requests to the motion process are unanswered`;
       return Promise.reject(new TaskFailure('HARDWARE_FAULT', message));

@@ -8,6 +8,7 @@ import type {
   AmrAbilities,
   AmrDriver,
   AmrEvent,
+  AmrMapping,
   Calibration,
   MotionAction,
   PlanRequest,
@@ -19,8 +20,14 @@ import type { CancelTimer, Clock } from '../../config/contracts/clock.js';
 import { errorText, TaskFailure } from '../../config/contracts/errors.js';
 import type { Pose } from '../../config/contracts/geometry.js';
 import type { Log } from '../../config/contracts/log.js';
-import { HEARTBEAT_EVERY_MS, type RtRequest, type RtToDaemon } from '../../config/contracts/rt-protocol.js';
+import {
+  HEARTBEAT_EVERY_MS,
+  type RtAnswer,
+  type RtRequest,
+  type RtToDaemon,
+} from '../../config/contracts/rt-protocol.js';
 import type { DaemonEnd } from '../../drivers/rt/channel.js';
+import { mappingOver } from './mapping-client.js';
 import { PendingRequests } from './pending-requests.js';
 
 export interface RtClientOptions {
@@ -59,6 +66,9 @@ export class RtClient implements AmrDriver {
   #map: string | null = null;
   #beat = 0;
   #cancelBeat: CancelTimer = () => {};
+  readonly mapping: AmrMapping = mappingOver((what, request, timeoutMs) =>
+    this.#ask(what, request, timeoutMs),
+  );
   readonly #counters = { rt_messages: 0, rt_links_lost: 0, rt_actions_lost: 0, amr_listener_errors: 0 };
 
   constructor(options: RtClientOptions) {
@@ -115,7 +125,8 @@ export class RtClient implements AmrDriver {
 
   async plan(request: PlanRequest): Promise<PlanResult> {
     const result = await this.#ask('plan', { op: 'plan', request }, PLAN_MS);
-    if (result === undefined) throw new TaskFailure('HARDWARE_FAULT', 'the motion process sent no plan');
+    if (result === undefined || !('ok' in result))
+      throw new TaskFailure('HARDWARE_FAULT', 'the motion process sent no plan');
     return result;
   }
 
@@ -201,7 +212,7 @@ export class RtClient implements AmrDriver {
     request: RtRequest,
     timeoutMs: number,
     accepted?: () => void,
-  ): Promise<PlanResult | undefined> {
+  ): Promise<RtAnswer | undefined> {
     const channel = this.#channel;
     const urgent = request.op === 'stop' || request.op === 'estop';
     if (channel === null || !(this.#ready || urgent)) {

@@ -16,6 +16,12 @@ import type {
   Scan,
 } from '../../config/contracts/amr.js';
 import type { Point, Polygon, Pose, Twist } from '../../config/contracts/geometry.js';
+import type {
+  FrontierRequest,
+  FrontierResult,
+  MappedGround,
+  MappingState,
+} from '../../config/contracts/mapping.js';
 import type { PlanningMap } from './costmap/planning-map.js';
 
 /** An occupancy grid in the `map` frame. */
@@ -176,8 +182,27 @@ export interface NavigatorState {
   readonly stoppedSince: number | null;
   readonly action: { readonly id: string; readonly kind: ActionKind } | null;
   readonly mapId: string | null;
+  /** While a new map grows; then `mapId` is null. */
+  readonly mapping?: MappingState | null;
   /** Plans in flight. */
   readonly pendingPlans: number;
+}
+
+/** Making a new map while driving on it. */
+export interface NavigatorMapping {
+  /** From now on pose, costs and plans are on a map that begins here. Does nothing while one grows. */
+  startMapping(): void;
+  /** The map that grows; null: none does. */
+  readonly session: {
+    readonly finished: boolean;
+    frontier(request: FrontierRequest): FrontierResult;
+    content(): MapBundle;
+    ground(): MappedGround;
+  } | null;
+  /** It grows no more; `setMap` with what came of it goes on from there. */
+  finishMapping(): void;
+  /** Back to the map from before. */
+  dropMapping(): void;
 }
 
 /** The class `OnboardNavigator` (`drivers/amr/navigator/navigator.ts`). */
@@ -203,6 +228,8 @@ export interface Navigator {
   /** One control step, every 50 ms. */
   step(input: NavigatorInput): NavigatorOutput;
   plan(request: PlanRequest): Promise<PlanResult>;
+  /** Null or absent: this back end makes no maps. */
+  readonly mapper?: NavigatorMapping | null;
   state(): NavigatorState;
   /** Named counters: scans used, odometry jumps, replans, particles, … */
   counters(): Record<string, number>;

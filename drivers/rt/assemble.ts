@@ -1,6 +1,8 @@
 /** Puts a motion process together from its configuration: drivers, navigator, planner, files, host. */
 import { Ids } from '../../config/contracts/ids.js';
 import { loadMapBundle } from '../amr/map/bundle.js';
+import { GridMapper } from '../amr/mapping/grid-mapper.js';
+import { DEFAULT_MAPPER } from '../amr/mapping/types.js';
 import { DEFAULT_NAVIGATOR, type NavigatorConfig } from '../amr/navigator/config.js';
 import { OnboardNavigator } from '../amr/navigator/navigator.js';
 import { assembleNav2 } from '../ros2/assemble-nav2.js';
@@ -14,6 +16,9 @@ import { RtHost } from './host.js';
 import { PoseFile } from './pose-file.js';
 import { bodyOf, channelLog, fieldsFirst, type RtParts } from './rt-parts.js';
 import { readSafetyFile, updateSafetyFile } from './safety/safety-file.js';
+
+/** Longest side of a home that is mapped, m; what lies beyond is left out. */
+const LARGEST_HOME = 60;
 
 /** The host is not started yet. Reads the e-stop latch first; no port is opened before `start`. */
 export function assembleRt(parts: RtParts): RtHost {
@@ -35,7 +40,12 @@ export function assembleRt(parts: RtParts): RtHost {
     base,
     lidar,
     calibrations: calibrationsOf(config.stateDir, lidar === null ? [base] : [base, lidar], log),
-    navigator: new OnboardNavigator({ planner, random: parts.random, config: navigatorConfig(config) }),
+    navigator: new OnboardNavigator({
+      planner,
+      random: parts.random,
+      config: navigatorConfig(config),
+      createMapper: () => new GridMapper({ ...DEFAULT_MAPPER, maxExtent: LARGEST_HOME }),
+    }),
     bootId: new Ids(() => clock.now(), parts.random).make('rt'),
     pid: parts.pid,
     body: bodyOf(config.motion, config.base),

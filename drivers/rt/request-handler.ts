@@ -3,12 +3,13 @@
 import type { Calibration } from '../../config/contracts/amr.js';
 import { describeZodError, errorText, Refusal, shown } from '../../config/contracts/errors.js';
 import type { ReasonCode } from '../../config/contracts/reason-codes.js';
-import type { RtRequest, RtToDaemon } from '../../config/contracts/rt-protocol.js';
+import type { RtAnswer, RtRequest, RtToDaemon } from '../../config/contracts/rt-protocol.js';
 import type { MapBundle, Navigator } from '../amr/types.js';
 import { FenceGate } from '../fence-gate.js';
 import type { BaseDriver } from '../serial/types.js';
 import type { CalibrationKeeper } from './calibration-keeper.js';
 import type { EstopLatch } from './estop-latch.js';
+import { type MappingRequestParts, obeyMapping, requireNoMapping } from './mapping-requests.js';
 import type { MotionLoop } from './motion-loop.js';
 import type { PoseKeeper } from './pose-keeper.js';
 import { daemonToRtSchema, requestOutlineSchema } from './requests.js';
@@ -111,6 +112,7 @@ export class RequestHandler {
         return 'now';
       case 'clearMap':
         this.#requireRest();
+        requireNoMapping(navigator);
         navigator.clearMap();
         this.#log('info', 'no map is in use any more');
         return 'now';
@@ -121,6 +123,9 @@ export class RequestHandler {
       case 'relocalize':
         navigator.relocalize(request.pose);
         return 'now';
+      default:
+        this.#answer(n, obeyMapping(this.#mappingParts, request));
+        return 'later';
     }
   }
 
@@ -169,6 +174,7 @@ export class RequestHandler {
   #loadMap(mapYaml: string): void {
     const { navigator, poses } = this.#parts;
     this.#requireRest();
+    requireNoMapping(navigator);
     const bundle = this.#readMap(mapYaml);
     if (navigator.state().mapId === bundle.id) return;
     navigator.setMap(bundle);
@@ -197,6 +203,14 @@ export class RequestHandler {
     throw new Refusal('ILLEGAL_STATE', `${what} cannot be changed while an action runs`);
   }
 
+  get #mappingParts(): MappingRequestParts {
+    return {
+      navigator: this.#parts.navigator,
+      requireRest: () => this.#requireRest(),
+      log: (message) => this.#log('info', message),
+    };
+  }
+
   #readMap(mapYaml: string): MapBundle {
     try {
       return this.#parts.loadMap(mapYaml);
@@ -204,6 +218,10 @@ export class RequestHandler {
       const why = error instanceof Error ? error.message : shown(error);
       throw new Refusal('INVALID_PARAMS', `the map ${shown(mapYaml)} cannot be used: ${why}`);
     }
+  }
+
+  #answer(n: number, result: RtAnswer | undefined): void {
+    this.#parts.send({ t: 'response', n, ok: true, ...(result === undefined ? {} : { result }) });
   }
 
   #accept(n: number): void {

@@ -9,6 +9,7 @@ const positive = finite.positive('must be above 0');
 const id = z.string().min(1).max(200);
 const reason = z.string().max(500);
 const pose = z.strictObject({ x: finite, y: finite, theta: finite });
+const point = z.strictObject({ x: finite, y: finite });
 const speed = positive.max(5, 'm/s, at most 5');
 
 /** Beyond a tenth no wheel is worn and no lidar is turned: the profile is wrong then. */
@@ -62,6 +63,16 @@ const request = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('clearMap') }),
   z.strictObject({ op: z.literal('relocalize'), pose }),
   z.strictObject({ op: z.literal('setCalibration'), calibration: calibrationSchema.nullable() }),
+  z.strictObject({ op: z.literal('startMapping') }),
+  z.strictObject({
+    op: z.literal('frontier'),
+    request: z.strictObject({
+      avoid: z.array(point).max(500, 'at most 500 places'),
+      current: point.nullable(),
+    }),
+  }),
+  z.strictObject({ op: z.literal('writeMapping'), folder: z.string().min(1).max(4096), keep: z.boolean() }),
+  z.strictObject({ op: z.literal('dropMapping') }),
 ]);
 
 export const daemonToRtSchema = z.discriminatedUnion('t', [

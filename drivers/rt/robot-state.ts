@@ -38,6 +38,7 @@ export function robotState(parts: StateParts): RobotState {
     safety: parts.safety,
     action: parts.action,
     mapId: navigation.mapId,
+    mapping: navigation.mapping ?? null,
     counters: parts.counters,
     hardware: parts.hardware,
   };
@@ -57,7 +58,9 @@ export function sameFacts(a: RobotState, b: RobotState): boolean {
     a.safety.estop.latched === b.safety.estop.latched &&
     a.safety.active.join() === b.safety.active.join() &&
     a.action?.id === b.action?.id &&
-    a.mapId === b.mapId
+    a.mapId === b.mapId &&
+    a.mapping?.phase === b.mapping?.phase &&
+    a.mapping?.station === b.mapping?.station
   );
 }
 

@@ -19,6 +19,14 @@ export function requireReports(services: Services, nowMs: number): number | unde
       at,
     );
   }
+  if (services.amr.state()?.mapping != null) {
+    throw new Refusal(
+      'STATE_CONDITION_FAILED',
+      'the home is being mapped: save that or give it up with stopMapping first',
+      undefined,
+      at,
+    );
+  }
   return at;
 }
 

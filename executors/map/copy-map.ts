@@ -1,29 +1,52 @@
 /** `copyMap`: puts a kept map in use again. */
 import { z } from 'zod';
 import { Refusal, shown } from '../../config/contracts/errors.js';
+import { comparable } from '../../drivers/amr/map/rooms.js';
 import { defineMethod, type MethodSpec } from '../method.js';
 import { withoutMotion } from '../proof.js';
 import type { Services } from '../services.js';
+import { nameParam } from './areas-common.js';
 import { mapCompletion, mapOutput, requireRest } from './common.js';
 
 const TARGET = 'map.copied';
 
-const paramsSchema = z.strictObject({
-  from: z.string().regex(/^(previous|m-[0-9a-f]{16})$/, 'allowed: "previous" or the id of a kept map'),
-});
+const paramsSchema = z
+  .strictObject({
+    from: z
+      .string()
+      .regex(/^(previous|m-[0-9a-f]{16})$/, 'allowed: "previous" or the id of a kept map')
+      .optional(),
+    /** As `saveMap` gave it. */
+    name: nameParam.optional(),
+  })
+  .refine(
+    ({ from, name }) => (from === undefined) !== (name === undefined),
+    'allowed: exactly one of from, name',
+  );
 type Params = z.infer<typeof paramsSchema>;
 
 export function copyMap(services: Services): MethodSpec {
   const { map } = services;
-  const idOf = ({ from }: Params): string => {
-    const kept = map.kept().map(({ id }) => id);
+  const kept = () => map.kept().map(({ id }) => id);
+  /** The kept map that `saveMap` gave this name; the newest, should there be several. */
+  const byName = (name: string): string => {
+    const found = map
+      .kept()
+      .find((one) => one.name !== undefined && comparable(one.name) === comparable(name));
+    if (found !== undefined) return found.id;
+    const names = map.kept().flatMap((one) => (one.name === undefined ? [] : [shown(one.name)]));
+    const there = names.join(', ') || 'none';
+    throw new Refusal('UNKNOWN_TARGET', `name: there is no map ${shown(name)}; kept are: ${there}`, 'name');
+  };
+  const idOf = ({ from, name }: Params): string => {
+    if (name !== undefined) return byName(name);
     const current = map.current()?.id ?? null;
     // Brought back already, "previous" is what is in use. It never takes another map's place: an undo comes late.
     const back = current !== null && current === map.previous() ? current : map.outOfUse();
-    const id = from === 'previous' ? back : from;
-    if (id !== null && (kept.includes(id) || current === id)) return id;
-    const there = kept.join(', ') || 'none';
-    throw from === 'previous'
+    const id = from === 'previous' || from === undefined ? back : from;
+    if (id !== null && (kept().includes(id) || current === id)) return id;
+    const there = kept().join(', ') || 'none';
+    throw from === 'previous' || from === undefined
       ? new Refusal('UNKNOWN_TARGET', `from: no map is out of use; kept are: ${there}`, 'from')
       : new Refusal('UNKNOWN_TARGET', `from: there is no map ${shown(from)}; kept are: ${there}`, 'from');
   };
@@ -35,7 +58,7 @@ export function copyMap(services: Services): MethodSpec {
   return defineMethod<Params>({
     name: 'copyMap',
     executor: 'map',
-    summary: 'Puts a kept map in use: the one that a reset took out of use, or one by its id.',
+    summary: 'Puts a kept map in use: the one that a reset took out of use, or one by its id or its name.',
     params: paramsSchema,
     output: mapOutput,
     resources: [],
@@ -58,7 +81,9 @@ export function copyMap(services: Services): MethodSpec {
     risk: 'low',
     idempotent: true,
     alreadyDone: ({ params }) => {
-      const seen = done(params.from === 'previous' ? (map.previous() ?? '') : params.from);
+      const { from, name } = params;
+      const wanted = from === 'previous' ? (map.previous() ?? '') : (from ?? byName(name ?? ''));
+      const seen = done(wanted);
       return seen === null ? null : mapCompletion(TARGET, seen, null, true);
     },
     run: (ctx) =>

@@ -49,6 +49,9 @@ export class FakeMaps implements MapOperations {
     await this.amr.clearMap();
     return this.#seen();
   }
+  async name(): Promise<MapEvidence> {
+    return this.#seen();
+  }
   async use(id: string): Promise<MapEvidence> {
     this.inUse = id;
     this.amr.mapId = id;

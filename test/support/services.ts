@@ -145,6 +145,7 @@ export function testRobot(options: { docked?: boolean; pose?: Pose; restart?: Su
     rooms: () => (maps.inUse === null ? null : rooms),
     map: maps,
     areas: new FakeAreas(maps),
+    mapping: machines.mapping,
     cleaning: machines.cleaning,
     air,
     speaker,

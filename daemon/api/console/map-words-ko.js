@@ -61,4 +61,58 @@ export const MAP_WORDS = [
     '{field}: 방 번호는 하나만 남는데 예약이 둘 이상을 써요: {who}',
   ],
   ['{field}: schedule {schedule} uses the room', '예약 {schedule}이(가) 이 방을 써요'],
+  [
+    'this robot cannot make maps: import one with deviceagent map import',
+    '이 로봇은 지도를 만들 수 없어요. deviceagent map import로 가져와 주세요',
+  ],
+  ['this robot cannot make maps', '이 로봇은 지도를 만들 수 없어요'],
+  ['a map is being made already', '지도를 이미 만들고 있어요'],
+  [
+    'a map is being made already: save it or give it up with stopMapping',
+    '지도를 이미 만들고 있어요. stopMapping으로 저장하거나 그만둬 주세요',
+  ],
+  ['the robot drives: a map begins where it stands', '로봇이 움직이고 있어요. 지도는 멈춰 있을 때 시작해요'],
+  ['no map is being made', '만들고 있는 지도가 없어요'],
+  [
+    'no map is being made: begin one with startMapping',
+    '만들고 있는 지도가 없어요. startMapping으로 시작해 주세요',
+  ],
+  [
+    'a map is being made: it has to be finished or given up first',
+    '지도를 만들고 있어요. 먼저 끝내거나 그만둬 주세요',
+  ],
+  [
+    'the home is being mapped: the robot goes to no room until that is saved or given up with stopMapping',
+    '집 지도를 만드는 중이에요. stopMapping으로 저장하거나 그만둘 때까지 방으로 가지 않아요',
+  ],
+  [
+    'the home is being mapped: save that or give it up with stopMapping first',
+    '집 지도를 만드는 중이에요. 먼저 stopMapping으로 저장하거나 그만둬 주세요',
+  ],
+  [
+    'the robot still explores: it is saved once it stands',
+    '로봇이 아직 둘러보고 있어요. 멈춘 다음에 저장해요',
+  ],
+  [
+    'no map is being made, or the robot still explores',
+    '만들고 있는 지도가 없거나 로봇이 아직 둘러보고 있어요',
+  ],
+  ['there is no map to save', '저장할 지도가 없어요'],
+  ['the new map cannot be written: {why}', '새 지도를 저장할 수 없어요: {why}'],
+  ['the new map is not in use ({why!}); {where!}', '새 지도를 쓰지 못했어요 ({why!}). {where!}'],
+  ['it is lost', '새 지도는 남아 있지 않아요'],
+  ['it is kept as {id}', '{id}(으)로 보관했어요'],
+  ['the motion process did not begin a map in time', '주행 프로그램이 제때 지도를 시작하지 못했어요'],
+  [
+    'the motion process has lost the map that was being made',
+    '주행 프로그램이 다시 시작되어 만들던 지도가 사라졌어요',
+  ],
+  ['the motion process did not say where to explore', '주행 프로그램이 어디를 둘러볼지 알려 주지 않았어요'],
+  ['the motion process did not say what it has mapped', '주행 프로그램이 만든 지도를 알려 주지 않았어요'],
+  [
+    'the motion process still reports the map that was given up',
+    '주행 프로그램이 그만둔 지도를 아직 내려놓지 않았어요',
+  ],
+  ['the motion process is gone', '주행 프로그램이 꺼졌어요'],
+  ['an exploration did not end', '둘러보기가 끝나지 않았어요'],
 ];

@@ -9,9 +9,10 @@ import type { ObstacleParams } from './config.js';
 
 /** Tells what a scan shows from what the map has, and remembers the rest for planning. */
 export class LiveObstacles {
-  readonly #costmap: StaticCostmap;
+  #costmap: StaticCostmap;
   readonly #params: ObstacleParams;
-  readonly #layer: LiveLayer;
+  readonly #layerParams: LiveLayerParams;
+  #layer: LiveLayer;
   #points: Point[] = [];
   /** Who is near and where they walk, in the `map` frame, as of the newest scan. */
   people: readonly PersonTrack[] = [];
@@ -19,7 +20,15 @@ export class LiveObstacles {
   constructor(costmap: StaticCostmap, params: ObstacleParams, layer: LiveLayerParams) {
     this.#costmap = costmap;
     this.#params = params;
+    this.#layerParams = layer;
     this.#layer = new LiveLayer(costmap.frame, layer);
+  }
+
+  /** The same ground, known better: what was seen is told apart from it anew. */
+  rebase(costmap: StaticCostmap): void {
+    this.#costmap = costmap;
+    this.#layer = new LiveLayer(costmap.frame, this.#layerParams);
+    this.#points = this.#points.filter((p) => this.#isNew(p));
   }
 
   /** Obstacles that are not in the map: centres of their cells, `map` frame. */

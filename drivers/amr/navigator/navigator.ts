@@ -12,6 +12,9 @@ import { Standstill } from '../control/standstill.js';
 import type { ControlInput } from '../control/types.js';
 import { COST_INSCRIBED } from '../costmap/costs.js';
 import { StaticCostmap } from '../costmap/static-costmap.js';
+import type { LiveMapper } from '../explore/live-mapper.js';
+import { MapMaker } from '../explore/map-maker.js';
+import type { Whereabouts } from '../explore/mapped-place.js';
 import { Localizer } from '../localisation/localizer.js';
 import { Odometry } from '../localisation/odometry.js';
 import { type ScanPoints, scanPoints } from '../localisation/scan-points.js';
@@ -29,6 +32,7 @@ import type {
 import { ActionRunner } from './action-runner.js';
 import { DEFAULT_NAVIGATOR, type NavigatorConfig } from './config.js';
 import { createController } from './create-controller.js';
+import type { Ground } from './ground.js';
 import { LidarView } from './lidar-view.js';
 import { LiveObstacles } from './live-obstacles.js';
 
@@ -37,16 +41,12 @@ export interface NavigatorOptions {
   /** Uniform in [0, 1). */
   random: () => number;
   config?: NavigatorConfig;
+  /** Makes new maps; without one it cannot. */
+  createMapper?: () => LiveMapper;
 }
 
-/** What belongs to one map. */
-interface Ground {
-  bundle: MapBundle;
-  costmap: StaticCostmap;
-  localizer: Localizer;
-  obstacles: LiveObstacles;
-}
-
+/** How well the robot knows where it is on a map that it has just made, m and rad. */
+const JUST_MAPPED = { xy: 0.1, theta: 0.1 };
 /** Scans are not matched to obstacles while turning faster than this, rad/s: a small error of angle moves walls. */
 const MAX_MARKING_TURN = 1;
 /** Stamps of scans may lie this far back, ms; older ones come from a clock that jumped. */
@@ -70,6 +70,7 @@ export class OnboardNavigator implements Navigator {
   readonly #runner: ActionRunner;
   readonly #people = new People();
   #ground: Ground | null = null;
+  readonly #maker: MapMaker | null;
   #scan: Scan | null = null;
   /** Scans left out since the last that was taken in; the newest of them is `#scan`. */
   #leftOut = 0;
@@ -89,27 +90,53 @@ export class OnboardNavigator implements Navigator {
     this.#limiter = new TwistLimiter(config.limits);
     this.#view = new LidarView(config.inflation.robotRadius, config.obstacles.margin);
     this.#runner = new ActionRunner(config.obstacles, (action) => this.#controllerFor(action));
+    this.#maker = this.#makerOf(options.createMapper);
+  }
+
+  #makerOf(createMapper: (() => LiveMapper) | undefined): MapMaker | null {
+    if (createMapper === undefined) return null;
+    return new MapMaker({
+      createMapper,
+      odometry: this.#odometry,
+      config: this.#config,
+      now: () => this.#lastStep?.now ?? 0,
+      ground: () => this.#ground,
+      use: (ground) => {
+        this.#ground = ground;
+        this.#planner.setMap(ground?.costmap ?? null);
+      },
+      changed: () => this.#planner.setMap(this.#ground?.costmap ?? null),
+    });
   }
 
   setMap(bundle: MapBundle): void {
     this.#runner.mapChanged();
     const costmap = new StaticCostmap(bundle, this.#config.inflation);
-    const before = this.#ground;
+    const localizer = this.#localizerOn(costmap, bundle);
+    this.#maker?.forget();
     this.#ground = {
       bundle,
       costmap,
-      // Where the robot is does not depend on what people drew on the map.
-      localizer:
-        before !== null && sameGrid(before.bundle.grid, bundle.grid)
-          ? before.localizer
-          : new Localizer(costmap, this.#odometry, this.#random, this.#config.localizer),
+      localizer,
       obstacles: new LiveObstacles(costmap, this.#config.obstacles, this.#config.liveLayer),
     };
     this.#planner.setMap(costmap);
   }
 
+  /** Where the robot is does not depend on what people drew on the map, and is known on a map that it has just made. */
+  #localizerOn(costmap: StaticCostmap, bundle: MapBundle): Whereabouts {
+    const before = this.#ground;
+    const isMaking = (this.#maker?.session ?? null) !== null;
+    if (!isMaking && before !== null && sameGrid(before.bundle.grid, bundle.grid)) return before.localizer;
+    const localizer = new Localizer(costmap, this.#odometry, this.#random, this.#config.localizer);
+    const pose = this.#maker?.poseOn(bundle) ?? null;
+    if (pose !== null) localizer.setPose(pose, JUST_MAPPED);
+    return localizer;
+  }
+
   clearMap(): void {
     this.#runner.mapChanged();
+    this.#maker?.forget();
     this.#ground = null;
     this.#planner.setMap(null);
   }
@@ -139,6 +166,7 @@ export class OnboardNavigator implements Navigator {
     if (input.wheels !== null) this.#odometry.add(input.wheels);
     this.#standstill.update(input.wheels, input.mono, input.now);
     this.#see(input);
+    this.#maker?.step(input, this.#standstill.stillMs);
     const control = this.#controlInput(input, dt);
     const { wish, updates } = this.#runner.step(control, {
       now: input.now,
@@ -165,6 +193,7 @@ export class OnboardNavigator implements Navigator {
   }
 
   state(): NavigatorState {
+    const making = this.#maker?.session ?? null;
     const localizer = this.#ground?.localizer;
     const pose = this.#pose();
     return {
@@ -176,7 +205,8 @@ export class OnboardNavigator implements Navigator {
       twist: this.#odometry.twist(),
       stoppedSince: this.#standstill.since,
       action: this.#runner.action,
-      mapId: this.#ground?.bundle.id ?? null,
+      mapId: making === null ? (this.#ground?.bundle.id ?? null) : null,
+      mapping: making?.state() ?? null,
       pendingPlans: this.#pendingPlans,
     };
   }
@@ -204,6 +234,10 @@ export class OnboardNavigator implements Navigator {
   /** Who is near, in the `map` frame; never leaves the motion process. */
   people(): readonly PersonTrack[] {
     return this.#people.inMap();
+  }
+
+  get mapper(): MapMaker | null {
+    return this.#maker;
   }
 
   /** At rest most scans are only kept for displays; the newest is made up for when something begins. */

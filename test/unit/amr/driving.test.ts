@@ -243,9 +243,16 @@ describe('following a path', () => {
   it('needs a pose and a map', async () => {
     const drive = await driveFrom(START);
     const action = await drive.followTo(KITCHEN);
+    drive.navigator.clearMap();
     drive.navigator.setMap(renamed(flat()));
     expectFailed(await drive.act(action), 'localization_lost');
     expect(await drive.plan(KITCHEN)).toMatchObject({ ok: false, reason: 'no_pose' });
+  });
+
+  it('keeps its place when only the areas of its map are new', async () => {
+    const drive = await driveFrom(START);
+    drive.navigator.setMap(renamed(flat()));
+    expect(await drive.plan(KITCHEN)).toMatchObject({ ok: true });
   });
 
   itWithShared('drives through a real house', 'maps/aws_small_house/map.yaml', async (path) => {
