@@ -17,6 +17,10 @@ const GOAL_ROOM = 0.15;
 const FAR = { least: 1.5, most: 18 };
 /** An end that comes so soon after a trouble began may have come before it was noticed, ms. */
 const UNNOTICED_MS = 5000;
+/** Not sent at all, because the robot does not know where it is. */
+const LOST: readonly string[] = ['refused LOCALIZATION_LOST', 'FAILED LOCALIZATION_LOST'];
+/** Nobody has to be squeezed past: so much more room is theirs, m. */
+const ELBOWS = 0.15;
 /** Ground is remembered as barred for a while after it is free, ms. */
 const GONE_MS = 15_000;
 
@@ -48,7 +52,8 @@ export async function drive(running: Running, leg: Leg, room: string | null): Pr
   const scene: Scene = { ...running, goal: goal.at };
   const ideal = ground.shortest(from, goal.at, BARE);
   let ended = await attempt(scene, running, goal.params, leg.troubles, JOURNEY_MS);
-  if (ended.outcome === 'refused LOCALIZATION_LOST') {
+  // Told at once, before it moves: somebody at the robot lets it look around.
+  if (LOST.includes(ended.outcome) && ended.tookS < 1) {
     await lookAround(running);
     ended = await attempt(scene, running, goal.params, leg.troubles, JOURNEY_MS);
   }
@@ -242,7 +247,10 @@ function saysWhere(event: ReceivedEvent | null): boolean {
 /** What stands or walks in the home now. */
 function things({ home }: Running): Thing[] {
   const { people, obstacles } = home.session.world.visitors;
-  return [...people, ...obstacles].map(({ x, y, radius }) => ({ x, y, radius }));
+  return [
+    ...people.map(({ x, y, radius }) => ({ x, y, radius: radius + ELBOWS })),
+    ...obstacles.map(({ x, y, radius }) => ({ x, y, radius })),
+  ];
 }
 
 function goalOf(

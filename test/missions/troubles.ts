@@ -160,7 +160,7 @@ export function wheelTrouble(random: () => number): Trouble {
       body.wheelsBlocked = false;
       Object.assign(body.wheelStates[side], { blocked: false, slip: 0, encoder: 'ok' });
     },
-    excuses: kind === 'slips' ? NO_EXCUSE : ['HARDWARE_FAULT', 'LOCALIZATION_LOST', 'OBSTRUCTED'],
+    excuses: ['HARDWARE_FAULT', 'LOCALIZATION_LOST', ...(kind === 'slips' ? [] : ['OBSTRUCTED'])],
   };
 }
 
