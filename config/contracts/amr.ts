@@ -32,7 +32,15 @@ export interface SafetyState {
   estop: { latched: boolean; by: string | null; at: number | null };
 }
 
-export type ActionKind = 'followPath' | 'spin' | 'backUp' | 'drive' | 'dock' | 'undock' | 'measure';
+export type ActionKind =
+  | 'followPath'
+  | 'spin'
+  | 'backUp'
+  | 'drive'
+  | 'dock'
+  | 'undock'
+  | 'measure'
+  | 'follow';
 
 export type MotionAction =
   | {
@@ -49,6 +57,11 @@ export type MotionAction =
   | { kind: 'backUp'; distance: number; speed: number }
   /** Dead-man driving: stops when not renewed within `ttlMs`. */
   | { kind: 'drive'; twist: Twist; ttlMs: number }
+  /**
+   * Follows the person in front, about `distance` metres behind them, for at most so long. Nobody there ends it
+   * `no_person`, one who stays out of sight `person_lost`.
+   */
+  | { kind: 'follow'; distance: number; maxSpeed: number; maxDurationMs: number }
   /** Final approach from in front of the station to live charging contacts. `station`: pose when docked. */
   | { kind: 'dock'; station: Pose }
   /** Backs off the contacts until `clearance` metres from the docked position; refused when not docked. */
@@ -117,6 +130,8 @@ export type ActionFailure =
   | 'sensors_stale'
   | 'localization_lost'
   | 'no_contact'
+  | 'no_person'
+  | 'person_lost'
   | 'not_docked'
   | 'hardware'
   /** One wheel does not do what it is told; the message says which. Trying again does not mend it. */

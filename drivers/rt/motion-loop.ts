@@ -187,7 +187,7 @@ export class MotionLoop {
     const output = this.#navigator.step(this.#input(mono, safety));
     for (const update of output.updates) this.#options.onUpdate(update);
     const state = this.#navigator.state();
-    this.#guard.navigation(state.localized, state.action?.kind === 'followPath');
+    this.#guard.navigation(state.localized, isJourney(state.action?.kind));
     const { twist, drivenByOthers = false } = output;
     if (Number.isFinite(twist.v) && Number.isFinite(twist.w)) return { twist, drivenByOthers };
     this.#counters.motion_not_finite += 1;
@@ -330,4 +330,9 @@ export class MotionLoop {
       this.#options.onStopFailed();
     }
   }
+}
+
+/** What drives by the map, and must not without knowing where it is. */
+function isJourney(kind: MotionAction['kind'] | undefined): boolean {
+  return kind === 'followPath' || kind === 'follow';
 }

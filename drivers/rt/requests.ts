@@ -35,6 +35,12 @@ const action = z.discriminatedUnion('kind', [
     twist: z.strictObject({ v: finite.min(-5).max(5), w: finite.min(-20).max(20) }),
     ttlMs: positive.max(2000, 'milliseconds, at most 2000'),
   }),
+  z.strictObject({
+    kind: z.literal('follow'),
+    distance: positive.min(0.5, 'metres, at least 0.5').max(3, 'metres, at most 3'),
+    maxSpeed: speed,
+    maxDurationMs: positive.max(3_600_000, 'milliseconds, at most 3600000'),
+  }),
   z.strictObject({ kind: z.literal('dock'), station: pose }),
   z.strictObject({
     kind: z.literal('measure'),

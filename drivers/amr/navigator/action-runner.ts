@@ -15,6 +15,7 @@ import {
   STANDSTILL,
   STILL_MS,
 } from '../control/types.js';
+import { FollowPersonController } from '../following/follow-person.js';
 import type { ObstacleParams } from './config.js';
 import { FollowPathController } from './follow-path.js';
 
@@ -81,7 +82,7 @@ export class ActionRunner {
   /** What is left of the path being followed. */
   path(): Pose[] {
     const controller = this.#running?.controller;
-    if (!(controller instanceof FollowPathController) || this.#running?.ending !== null) return [];
+    if (this.#running?.ending !== null || !hasWay(controller)) return [];
     const points = controller.rest();
     return points.map((p, i) => {
       const q = points[i + 1] ?? p;
@@ -112,7 +113,7 @@ export class ActionRunner {
   /** Paths and stations of the old map mean nothing on the new one. */
   mapChanged(): void {
     const kind = this.#running?.action.kind;
-    if (kind !== 'followPath' && kind !== 'dock') return;
+    if (kind !== 'followPath' && kind !== 'dock' && kind !== 'follow') return;
     this.#end({
       status: 'failed',
       failure: 'localization_lost',
@@ -185,7 +186,7 @@ export class ActionRunner {
     if (input.driveFault !== null && running.action.kind !== 'measure') {
       return { status: 'failed', failure: 'drive_fault', message: input.driveFault, where: facts.pose };
     }
-    const needsPose = running.action.kind === 'followPath' || running.action.kind === 'dock';
+    const needsPose = ['followPath', 'dock', 'follow'].includes(running.action.kind);
     if (needsPose && (facts.localized === false || facts.pose === null)) {
       const message =
         facts.pose === null
@@ -315,6 +316,12 @@ export class ActionRunner {
   #head(running: Running, facts: RunnerFacts): { id: string; kind: ActionKind; at: number } {
     return { id: running.id, kind: running.action.kind, at: facts.now };
   }
+}
+
+function hasWay(
+  controller: Controller | undefined,
+): controller is FollowPathController | FollowPersonController {
+  return controller instanceof FollowPathController || controller instanceof FollowPersonController;
 }
 
 /** How old the newest look is the way the action goes. */

@@ -6,7 +6,9 @@ import { DriveController } from '../control/manual.js';
 import { SpinController } from '../control/spin.js';
 import { BackUpController, UndockController } from '../control/straight.js';
 import type { Controller } from '../control/types.js';
+import { FollowPersonController } from '../following/follow-person.js';
 import { MeasureController } from '../maintenance/measure.js';
+import type { PersonTrack } from '../tracking/types.js';
 import type { NavigatorConfig } from './config.js';
 import { FollowPathController } from './follow-path.js';
 import type { LiveObstacles } from './live-obstacles.js';
@@ -19,6 +21,8 @@ export interface ControllerParts {
     speedLimitAt(p: Point): number | null;
     isFree(p: Point): boolean;
     isKeepout(p: Point): boolean;
+    /** Who is near, in the `map` frame. */
+    people(): readonly PersonTrack[];
     plan(from: Pose, goal: Pose): Promise<PlanResult>;
   } | null;
 }
@@ -38,6 +42,14 @@ export function createController(action: MotionAction, parts: ControllerParts): 
         },
         obstacles: ground.obstacles,
         plan: ground.plan,
+      });
+    case 'follow':
+      if (ground === null) return null;
+      return new FollowPersonController(action, {
+        config,
+        ground: { ...ground, isMapped: (p) => ground.obstacles.isMapped(p) },
+        plan: ground.plan,
+        people: ground.people,
       });
     case 'spin':
       return new SpinController(action.angle, action.tolerance, config.follower.turn);

@@ -344,6 +344,7 @@ export class OnboardNavigator implements Navigator {
           : {
               obstacles: ground.obstacles,
               speedLimitAt: (p) => ground.costmap.speedLimitAt(p),
+              people: () => this.#people.inMap(),
               isKeepout: (p) => ground.costmap.isKeepout(p),
               isFree: (p) => ground.costmap.costAt(p) < COST_INSCRIBED,
               plan: (from, goal) => this.#ask(from, goal).catch(planFailed),
