@@ -6,7 +6,6 @@
 import { Refusal } from '../config/contracts/errors.js';
 
 export const NOT_BUILT = {
-  movement: ['startFollowMe', 'stopFollowMe'],
   cleaning: ['startRoomCleaning', 'startAirQualityPatrol', 'ampStop'],
   vision: ['setVisionEnable', 'scanForPeople', 'describeScene'],
   security: [

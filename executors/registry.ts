@@ -13,6 +13,7 @@ import { startMapping } from './map/start-mapping.js';
 import { stopMapping } from './map/stop-mapping.js';
 import type { MethodSpec } from './method.js';
 import { pauseMove, resumeMove, stopMove } from './movement/controls.js';
+import { startFollowMe, stopFollowMe } from './movement/follow-me.js';
 import { manualMove } from './movement/manual-move.js';
 import { rotate } from './movement/rotate.js';
 import { setMoveTo } from './movement/set-move-to.js';
@@ -27,6 +28,8 @@ const BUILT = [
   stopMove,
   rotate,
   manualMove,
+  startFollowMe,
+  stopFollowMe,
   returnToStation,
   undock,
   relocalizeAtStation,

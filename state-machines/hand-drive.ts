@@ -7,7 +7,7 @@ import type { ActionUpdate, AmrDriver } from '../config/contracts/amr.js';
 import type { CancelTimer, Clock } from '../config/contracts/clock.js';
 import { TaskFailure } from '../config/contracts/errors.js';
 import type { Twist } from '../config/contracts/geometry.js';
-import type { TaskReason } from '../config/contracts/reason-codes.js';
+import { failureOfAction } from './action-failure.js';
 import { awaitWheelsStopped, bodyFacts, knownPose, type StopLimits, stoppedWithProof } from './body.js';
 import { rejectionOf } from './motion-link.js';
 import type { HandDrive, HandDriveRequest } from './motion-types.js';
@@ -38,7 +38,9 @@ export async function driveByHand(
   const drivenMs = Math.round(clock.mono() - began);
   const proof = await awaitWheelsStopped(amr, clock, limits);
   if (why === 'aborted') throw stoppedWithProof(proof);
-  if (update?.status === 'failed') throw failureOf(update, deps);
+  if (update?.status === 'failed') {
+    throw failureOfAction(update, bodyFacts(amr.state(), clock.now(), limits.freshMs));
+  }
   // Stopped by somebody else: by a stop, or by a newer action.
   if (why === null) throw stoppedWithProof(proof);
   const facts = bodyFacts(amr.state(), clock.now(), limits.freshMs);
@@ -127,21 +129,4 @@ class Press {
     if (this.#why !== null || update.status !== 'succeeded') return this.#why;
     return this.#until - this.#deps.clock.mono() <= 0 ? 'duration_over' : 'no_keep_alive';
   }
-}
-
-function failureOf(
-  update: Extract<Ended, { status: 'failed' }>,
-  { amr, clock, limits }: HandDriveDeps,
-): TaskFailure {
-  const facts = bodyFacts(amr.state(), clock.now(), limits.freshMs);
-  const touched = /bumper|cliff/.test(`${update.message} ${facts.conditions.join(' ')}`);
-  const reason: TaskReason = facts.estop
-    ? 'EMERGENCY_STOP'
-    : update.failure === 'blocked' || update.failure === 'stuck' || touched
-      ? 'OBSTRUCTED'
-      : 'HARDWARE_FAULT';
-  return new TaskFailure(reason, update.message, {
-    observedAtMs: update.at,
-    evidence: { where: update.where, pose: knownPose(facts) },
-  });
 }

@@ -1,6 +1,7 @@
 /** Motion operations as executors use them: promises that come back with physical evidence. */
 import type { MeasureLeg } from '../config/contracts/amr.js';
 import type { Pose, Twist } from '../config/contracts/geometry.js';
+import type { Following, FollowRequest } from './following/types.js';
 import type { StageReporter, StopProof } from './types.js';
 
 export interface NavigationGoal {
@@ -127,7 +128,8 @@ export type MotionActivity =
   | 'docking'
   | 'undocking'
   | 'rotating'
-  | 'hand_driving';
+  | 'hand_driving'
+  | 'following';
 
 export interface MotionStatus {
   activity: MotionActivity;
@@ -162,6 +164,8 @@ export interface MotionOperations {
   ): Promise<Measurement>;
   /** Drives as somebody holds a button down, and stops when they let go, fall silent, or the time is over. */
   driveByHand(request: HandDriveRequest, signal: AbortSignal, onStage: StageReporter): Promise<HandDrive>;
+  /** Goes after the person in front; leaves the station first when the robot stands on it. */
+  follow(request: FollowRequest, signal: AbortSignal, onStage: StageReporter): Promise<Following>;
   /** Drives home and onto the contacts, with retries. */
   dock(request: Operation, signal: AbortSignal, onStage: StageReporter): Promise<DockResult>;
   /** Leaves the contacts until clear of the station. Rejects with STATE_CONDITION_FAILED when not docked. */

@@ -6,6 +6,8 @@ import { distance, type Pose } from '../config/contracts/geometry.js';
 import { awaitWheelsStopped, type BodyFacts, bodyFacts, type StopLimits, stoppedWithProof } from './body.js';
 import type { DockingRunner } from './docking/runner.js';
 import { clearanceOf } from './docking/updates.js';
+import { followPerson } from './following/follow.js';
+import type { Following, FollowRequest } from './following/types.js';
 import { driveByHand } from './hand-drive.js';
 import type {
   Arrival,
@@ -28,7 +30,7 @@ import { oneAction } from './one-action.js';
 import { PendingStops } from './pending-stops.js';
 import type { MachineSettings } from './settings.js';
 import { turn } from './turn.js';
-import type { StageReporter, StopProof } from './types.js';
+import type { MachineNotice, StageReporter, StopProof } from './types.js';
 import { waitForBody } from './wait.js';
 
 export interface MotionDeps {
@@ -38,6 +40,8 @@ export interface MotionDeps {
   /** Pose of `base_link` when docked; null when the map has no station. */
   station(): Pose | null;
   newId(): string;
+  /** `follow.started`, `follow.stopped`. */
+  notify(notice: MachineNotice): void;
 }
 
 interface Current {
@@ -116,6 +120,27 @@ export class Motion implements MotionOperations {
       onStage('movement.hand_driving', { v: request.twist.v, w: request.twist.w });
       const { amr, clock, newId } = this.#deps;
       return driveByHand({ amr, clock, limits: this.#limits, newId }, request, until);
+    });
+  }
+
+  follow(request: FollowRequest, signal: AbortSignal, onStage: StageReporter): Promise<Following> {
+    return this.#exclusive('following', request, signal, async (until) => {
+      await this.#leaveStation(request, until, onStage);
+      const { amr, clock, newId, settings, notify } = this.#deps;
+      const { maxSpeed, batteryReserve } = settings;
+      const tell = (type: string, at: number) =>
+        notify({ type, at, areaId: null, attributes: {}, operation: request.operation });
+      let started = false;
+      const onStarted = (at: number) => {
+        started = true;
+        tell('follow.started', at);
+      };
+      const deps = { amr, clock, newId, limits: this.#limits, maxSpeed, batteryReserve, onStarted };
+      try {
+        return await followPerson(deps, request, until, onStage);
+      } finally {
+        if (started) tell('follow.stopped', clock.now());
+      }
     });
   }
 

@@ -21,6 +21,8 @@ describe('the registered methods', () => {
       'stopMove',
       'rotate',
       'manualMove',
+      'startFollowMe',
+      'stopFollowMe',
       'returnToStation',
       'undock',
       'relocalizeAtStation',
