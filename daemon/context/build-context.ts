@@ -135,7 +135,7 @@ function mapBlock(sources: ContextSources): DeviceContext['map'] {
 function movingStatus(motion: MotionStatus): number {
   if (motion.activity === 'idle') return 0;
   if (motion.paused) return 2;
-  if (motion.activity === 'navigating') return 1;
+  if (['navigating', 'following', 'hand_driving'].includes(motion.activity)) return 1;
   return motion.activity === 'rotating' ? 4 : 3;
 }
 

@@ -7,6 +7,9 @@ import type { TaskRow } from './task.js';
 /** The sources behind which a person at home stands. */
 export const PEOPLE: ReadonlySet<Source> = new Set<Source>(['VOICE', 'APP', 'LOCAL']);
 
+/** Stops whatever moves, whichever method stops it otherwise. */
+const STOP_WHEELS = 'stopMove';
+
 export class StopSources {
   readonly #lastStart = new Map<string, { source: Source; at: number }>();
 
@@ -16,12 +19,21 @@ export class StopSources {
   }
 
   /** The reason for a run that was stopped although its task was not asked to stop. */
-  reasonFor(row: TaskRow, spec: Pick<MethodSpec, 'cancel'>): TaskReason {
-    const stop = spec.cancel === null ? undefined : this.#lastStart.get(spec.cancel.method);
+  reasonFor(row: TaskRow, spec: Pick<MethodSpec, 'cancel' | 'resources'>): TaskReason {
+    const stop = this.#lastStopOf(spec);
     // What stopped others while this one was paused has nothing to do with it.
     const since = Math.max(row.startedAt ?? 0, row.pause?.sinceMs ?? 0);
     if (stop === undefined || stop.at < since) return 'CANCELLED_BY_SYSTEM';
     return cancelledBy(stop.source);
+  }
+
+  /** The newest start of what stops it: its own stopping method, and `stopMove` for whatever drives. */
+  #lastStopOf({ cancel, resources }: Pick<MethodSpec, 'cancel' | 'resources'>) {
+    if (cancel === null) return undefined;
+    const own = this.#lastStart.get(cancel.method);
+    const drives = resources.some(({ resource }) => resource === 'motion');
+    const wheels = drives ? this.#lastStart.get(STOP_WHEELS) : undefined;
+    return (wheels?.at ?? -1) > (own?.at ?? -1) ? wheels : own;
   }
 }
 

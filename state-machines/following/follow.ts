@@ -16,7 +16,8 @@ export interface FollowDeps {
   limits: StopLimits;
   newId(): string;
   maxSpeed: number;
-  batteryReserve: number;
+  /** Percent below which the battery is needed for the way home. */
+  batteryReserve(): number;
   /** There is somebody to follow. */
   onStarted(at: number): void;
 }

@@ -18,7 +18,7 @@ const NOTES: Record<string, readonly string[]> = {
   barred: ['waiting_for_obstacle', 'waiting_for_scan'],
 };
 
-export function createFollowingMachine(batteryReserve: number): FollowingMachine {
+export function createFollowingMachine(batteryReserve: () => number): FollowingMachine {
   const machine = setup({
     types: { context: {} as FollowingContext, events: {} as FollowingEvent },
     actions: { effect: (_args, _effect: FollowingEffect) => {} },
@@ -55,7 +55,7 @@ export function createFollowingMachine(batteryReserve: number): FollowingMachine
           says('barred'),
         ],
         FACTS: {
-          guard: ({ context, event }) => !context.batteryLow && batteryLow(event.facts, batteryReserve),
+          guard: ({ context, event }) => !context.batteryLow && batteryLow(event.facts, batteryReserve()),
           actions: [machine.assign({ batteryLow: true }), effect({ kind: 'low_battery' })],
         },
       },
