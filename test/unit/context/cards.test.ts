@@ -151,8 +151,8 @@ describe('the bundled cards', () => {
   });
 
   it('stand for methods that are not built, too: whoever asks is told by the method itself', () => {
-    expect(catalogue.resolve('follow_me', { anything: 1 })).toEqual({
-      method: 'startFollowMe',
+    expect(catalogue.resolve('run_interaction', { anything: 1 })).toEqual({
+      method: 'interSchedule',
       params: { anything: 1 },
     });
   });

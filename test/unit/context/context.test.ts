@@ -203,9 +203,9 @@ describe('capabilities', () => {
     await robot.clock.advanceAsync(100);
     robot.amr.battery = 5;
     await robot.clock.advanceAsync(100);
-    expect(robot.build().capabilities?.follow_me).toEqual({
+    expect(robot.build().capabilities?.run_interaction).toEqual({
       available: false,
-      reason: 'CAPABILITY_UNAVAILABLE: this version does not build startFollowMe yet',
+      reason: 'CAPABILITY_UNAVAILABLE: this version does not build interSchedule yet',
     });
     const card = robot.sources.capabilities().find((one) => one.id === 'security_patrol');
     expect(card).toMatchObject({
@@ -225,7 +225,7 @@ describe('capabilities', () => {
     const trimmed = robot.build({ version: 1, maxBytes: limit });
     expect(trimmed.trimmed).toEqual(['capabilities.not_built']);
     expect(Object.keys(trimmed.capabilities ?? {})).toContain('move_to_room');
-    expect(Object.keys(trimmed.capabilities ?? {})).not.toContain('follow_me');
+    expect(Object.keys(trimmed.capabilities ?? {})).not.toContain('run_interaction');
     expect(trimmed.map.rooms[0]?.aliases).toBeDefined();
   });
 });
