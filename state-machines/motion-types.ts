@@ -1,7 +1,6 @@
 /** Motion operations as executors use them: promises that come back with physical evidence. */
 import type { MeasureLeg } from '../config/contracts/amr.js';
 import type { Pose, Twist } from '../config/contracts/geometry.js';
-import type { Following, FollowRequest } from './following/types.js';
 import type { StageReporter, StopProof } from './types.js';
 
 export interface NavigationGoal {
@@ -89,6 +88,21 @@ export interface HandDriveRequest extends Operation {
 export interface HandDrive {
   ended: 'released' | 'duration_over' | 'no_keep_alive';
   drivenMs: number;
+  pose: Pose | null;
+  observedAtMs: number;
+  stoppedForMs: number;
+}
+
+export interface FollowRequest extends Operation {
+  maxDurationMs: number;
+}
+
+/** A session that ended by itself, with the wheels at rest. */
+export interface Following {
+  ended: 'time_over' | 'person_lost';
+  /** Robot time at which there was somebody to follow. */
+  startedAtMs: number;
+  followedMs: number;
   pose: Pose | null;
   observedAtMs: number;
   stoppedForMs: number;

@@ -7,11 +7,12 @@ import { awaitWheelsStopped, type BodyFacts, bodyFacts, type StopLimits, stopped
 import type { DockingRunner } from './docking/runner.js';
 import { clearanceOf } from './docking/updates.js';
 import { followPerson } from './following/follow.js';
-import type { Following, FollowRequest } from './following/types.js';
 import { driveByHand } from './hand-drive.js';
 import type {
   Arrival,
   DockResult,
+  Following,
+  FollowRequest,
   HandDrive,
   HandDriveRequest,
   JourneySoFar,

@@ -1,6 +1,6 @@
 /** `startFollowMe` and `stopFollowMe`: a session in which the robot goes after the person in front of it. */
 import { z } from 'zod';
-import type { Following } from '../../state-machines/following/types.js';
+import type { Following } from '../../state-machines/motion-types.js';
 import { factsNow, requireMotion, requireRooms } from '../body.js';
 import { defineMethod, type MethodSpec } from '../method.js';
 import { withoutMotion, withWheelProof } from '../proof.js';

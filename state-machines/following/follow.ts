@@ -5,10 +5,11 @@ import { TaskFailure } from '../../config/contracts/errors.js';
 import { failureOfAction } from '../action-failure.js';
 import { awaitWheelsStopped, bodyFacts, knownPose, type StopLimits, stoppedWithProof } from '../body.js';
 import { rejectionOf } from '../motion-link.js';
+import type { Following, FollowRequest } from '../motion-types.js';
 import { stateName } from '../pure.js';
 import type { StageReporter } from '../types.js';
 import { createFollowingMachine } from './machine.js';
-import type { Following, FollowingEffect, FollowingEvent, FollowRequest } from './types.js';
+import type { FollowingEffect, FollowingEvent } from './types.js';
 
 export interface FollowDeps {
   amr: AmrDriver;

@@ -1,22 +1,5 @@
-/** Following a person, as executors see it and as its machine does. */
-import type { Pose } from '../../config/contracts/geometry.js';
+/** Following a person, as its machine sees it. */
 import type { BodyFacts } from '../body.js';
-import type { Operation } from '../motion-types.js';
-
-export interface FollowRequest extends Operation {
-  maxDurationMs: number;
-}
-
-/** A session that ended by itself, with the wheels at rest. */
-export interface Following {
-  ended: 'time_over' | 'person_lost';
-  /** Robot time at which there was somebody to follow. */
-  startedAtMs: number;
-  followedMs: number;
-  pose: Pose | null;
-  observedAtMs: number;
-  stoppedForMs: number;
-}
 
 export interface FollowingContext {
   /** Robot time at which somebody was found first; null before. */
