@@ -187,6 +187,7 @@ async function pass(
 /** What somebody does who finds a robot that does not know where it is: lets it turn. */
 async function lookAround(running: Running): Promise<void> {
   const { home, belief } = running;
+  await belief.look();
   for (let i = 0; i < 3 && belief.localized !== true; i++) {
     const answer = await home.command({
       kind: 'task',
