@@ -186,7 +186,8 @@ function frontierOf(
   }
   const { x, y } = frame.centreOf(best);
   const look = beyond.length > 0 ? meanOf(beyond) : middle;
-  const theta = look.x === x && look.y === y ? 0 : Math.atan2(look.y - y, look.x - x);
+  // From middle to middle: single cells are too coarse for a direction.
+  const theta = Math.atan2(look.y - middle.y, look.x - middle.x);
   return { pose: { x, y, theta }, width: cluster.length * grid.resolution, way: ways[best] ?? 0 };
 }
 
