@@ -94,6 +94,20 @@ export const BEHAVIOURS: readonly Behaviour[] = [
     },
   },
   {
+    name: 'is proven to stand also when it is stopped in the moment in which it sets off',
+    run: async (bench) => {
+      await bench.undock();
+      const id = await bench.goTo(bench.roomGoal(FAR_ROOM));
+      await bench.until(() => bench.wheelsTurn, 10_000, 'the wheels turn');
+      await bench.during(bench.client.stop('test'), 2_000);
+      expect(await bench.end(id, 6_000)).toMatchObject({ status: 'stopped' });
+      expect(bench.wheelsTurn).toBe(false);
+      const { x, y } = bench.world.body.pose;
+      await bench.run(3_000);
+      expect(distance(bench.world.body.pose, { x, y })).toBeLessThan(0.01);
+    },
+  },
+  {
     name: 'ends the old action when a new one begins',
     run: async (bench) => {
       await bench.undock();

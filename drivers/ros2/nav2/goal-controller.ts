@@ -68,6 +68,11 @@ export class GoalController implements Controller {
     return this.#goal !== null && this.#end === null && !this.#cancelled;
   }
 
+  /** Nothing is open at the robot. */
+  get settled(): boolean {
+    return this.#goal === null || this.#end !== null;
+  }
+
   /** To be asked after each step of the runner: true when this controller was not looked at in it. */
   wasLeftAlone(): boolean {
     const alone = !this.#stepped;

@@ -85,6 +85,7 @@ export class TopicGoal implements RosGoal {
   readonly #cancelWatch: () => void;
   readonly #known = new Set<string>();
   #first = true;
+  #cancelAsked = false;
   #id: string | null = null;
 
   constructor(
@@ -114,6 +115,7 @@ export class TopicGoal implements RosGoal {
     );
     // What the status topic kept from before has arrived by now, or comes with the first message.
     clock.after(SETTLE_MS, () => {
+      if (this.ended) return;
       this.#first = false;
       if (!parts.publisher.publish(parts.goal)) this.#end({ kind: 'lost', message: 'no connection to ROS' });
     });
@@ -123,11 +125,17 @@ export class TopicGoal implements RosGoal {
     });
     this.#cancelWatch = clock.every(LINK_EVERY_MS, () => {
       if (!port.connected) this.#end({ kind: 'lost', message: 'the connection to ROS was lost' });
+      else if (this.#cancelAsked) this.#cancel();
     });
   }
 
+  /** A goal that was not sent yet never is; one that was is cancelled until the robot says how it ended. */
   cancel(): void {
-    if (!this.ended) this.#cancel();
+    if (this.ended) return;
+    this.#cancelAsked = true;
+    if (this.#first) {
+      this.#end({ kind: 'result', status: 'canceled', result: { error_code: 0, error_msg: '' } });
+    } else this.#cancel();
   }
 
   #saw(id: string, status: number): void {

@@ -54,6 +54,8 @@ export class Nav2Navigator implements Navigator {
   #scan: Scan | null = null;
   #lastStep: { mono: number; now: number } | null = null;
   #pose: Pose | null = null;
+  /** When a goal was last open at the robot, `mono` ms. */
+  #goalOpenMono = Number.NEGATIVE_INFINITY;
   #localized: boolean | null = null;
   readonly #counters = { scans: 0, plans: 0, plans_failed: 0 };
 
@@ -179,7 +181,7 @@ export class Nav2Navigator implements Navigator {
     if (!(controller instanceof GoalController)) return false;
     if (controller.wasLeftAlone() || safety !== 'OK') {
       controller.giveUp();
-      if (this.#runner.action === null) this.#controller = null;
+      if (this.#runner.action === null && controller.settled) this.#controller = null;
       return false;
     }
     return controller.driving;
@@ -199,7 +201,7 @@ export class Nav2Navigator implements Navigator {
       pose: this.#localized === false ? null : this.#pose,
       odometry: { forward: this.#odometry.forward, heading: this.#odometry.heading },
       measured: this.#odometry.twist(),
-      stillMs: this.#standstill.stillMs,
+      stillMs: this.#stillMs(input.mono),
       surroundings: this.#view.around(this.#odometry.pose, input.mono),
       ir: input.ir,
       docked: input.docked,
@@ -209,6 +211,15 @@ export class Nav2Navigator implements Navigator {
       scan: input.scan,
       driveFault: null,
     };
+  }
+
+  /**
+   * A robot whose Nav2 still has a goal may set off at any moment: its standstill proves something only from when
+   * the goal is known to be over.
+   */
+  #stillMs(mono: number): number {
+    if (this.#controller instanceof GoalController && !this.#controller.settled) this.#goalOpenMono = mono;
+    return Math.min(this.#standstill.stillMs, mono - this.#goalOpenMono);
   }
 
   #drive(wish: Twist, safety: SafetyLevel, dt: number): Twist {
