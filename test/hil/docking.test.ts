@@ -87,6 +87,19 @@ describe('a station', () => {
     }));
 });
 
+describe('a lidar of which a fifth of the frames is damaged', () => {
+  it.each([1, 5])('does not keep the robot from its station (seed %i)', (seed) =>
+    inHome({ seed }, async (place) => {
+      const { home, witness } = place;
+      await home.inject('noise', 'lidar', '0.2');
+      await outside(place);
+      expect(await homeward(place)).toMatchObject({ event: 'COMPLETED', evidence: { docked: true } });
+      expect(home.world.battery.charging).toBe(true);
+      expect(witness.diary.collisions).toBe(0);
+    }),
+  );
+});
+
 describe('before the station', () => {
   it.each([0.45, 0.7])('somebody %s m away from it is waited for or told of, and never touched', (metres) =>
     inHome({}, async (place) => {

@@ -24,6 +24,12 @@ export type Revolution =
 
 /** A turn of which less arrived is dropped: a gap of a quarter could hide a wall. */
 const MIN_COVERAGE = 0.75;
+/**
+ * Unless what is missing is scattered, as on a bad cable, where no gap hides much: one frame is a thirty-eighth of a turn.
+ * At a fifth of the frames damaged every fourth turn would be dropped otherwise, and three in a row now and then.
+ */
+const MIN_COVERAGE_SCATTERED = 0.6;
+const SCATTERED_GAP_CDEG = 4500;
 /** Angles of one turn only grow; a step back by more than the jitter of a frame's start is the next turn. */
 const JITTER_CDEG = 500;
 
@@ -31,6 +37,8 @@ export class RevolutionAssembler {
   readonly #options: RevolutionOptions;
   readonly #bins: ScanBins;
   #covered = 0;
+  /** The widest part of this turn that did not arrive, so far. */
+  #widestGap = 0;
   #lastAngle: number | null = null;
   #lastTimestamp = 0;
 
@@ -44,6 +52,7 @@ export class RevolutionAssembler {
   reset(): void {
     this.#bins.reset();
     this.#covered = 0;
+    this.#widestGap = 0;
     this.#lastAngle = null;
   }
 
@@ -61,6 +70,7 @@ export class RevolutionAssembler {
     for (let i = 0; i < POINTS; i++) {
       const angle = (start + step * i) % FULL_TURN_CDEG;
       if (this.#lastAngle !== null && angle < this.#lastAngle - JITTER_CDEG) done = this.#finish();
+      this.#widestGap = Math.max(this.#widestGap, angle - (this.#lastAngle ?? 0));
       this.#lastAngle = angle;
       this.#covered += step;
       this.#put(angle, bytes, at + AT.points + 3 * i);
@@ -91,7 +101,9 @@ export class RevolutionAssembler {
 
   #finish(): Revolution {
     const coverage = this.#coverage();
-    if (coverage < MIN_COVERAGE) return this.#abandon();
+    const gap = Math.max(this.#widestGap, FULL_TURN_CDEG - (this.#lastAngle ?? 0));
+    const least = gap <= SCATTERED_GAP_CDEG ? MIN_COVERAGE_SCATTERED : MIN_COVERAGE;
+    if (coverage < least) return this.#abandon();
     const ranges = this.#bins.take();
     this.reset();
     return { kind: 'scan', ranges, coverage };
