@@ -3,7 +3,7 @@ import type { AmrAbility, AmrDriver } from '../config/contracts/amr.js';
 import { Refusal } from '../config/contracts/errors.js';
 
 const LACKS: Readonly<Record<AmrAbility, string>> = {
-  mapping: 'this robot does not make maps by itself: map with its own tools, then import the map',
+  mapping: 'this robot does not make maps from here: map with its own tools, then import the map',
   follow: 'this robot does not follow people: send it to a room instead',
   manualDrive:
     'this robot cannot be driven by hand from here: set ros2.topics.cmd_vel, or use its own remote control',
