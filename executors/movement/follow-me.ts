@@ -1,6 +1,7 @@
 /** `startFollowMe` and `stopFollowMe`: a session in which the robot goes after the person in front of it. */
 import { z } from 'zod';
 import type { Following } from '../../state-machines/motion-types.js';
+import { requireAbility } from '../abilities.js';
 import { factsNow, requireMotion, requireRooms } from '../body.js';
 import { defineMethod, type MethodSpec } from '../method.js';
 import { withoutMotion, withWheelProof } from '../proof.js';
@@ -27,6 +28,7 @@ const EXTRA_MS = 120_000;
 
 export function startFollowMe(services: Services): MethodSpec {
   const available = (nowMs: number) => {
+    requireAbility(services.amr, 'follow');
     requireRooms(services);
     requireMotion(services, nowMs, { reserve: true, localized: true });
   };

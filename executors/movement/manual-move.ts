@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Refusal, TaskFailure } from '../../config/contracts/errors.js';
 import { KEEP_ALIVE_MS } from '../../state-machines/hand-drive.js';
 import type { HandDrive } from '../../state-machines/motion-types.js';
+import { requireAbility } from '../abilities.js';
 import { requireMotion } from '../body.js';
 import { defineMethod, type MethodSpec, type RunContext } from '../method.js';
 import { withWheelProof } from '../proof.js';
@@ -31,6 +32,7 @@ const ENDED = ['released', 'duration_over', 'no_keep_alive'] as const satisfies 
 
 export function manualMove(services: Services): MethodSpec {
   const available = (nowMs: number) => {
+    requireAbility(services.amr, 'manualDrive');
     const facts = requireMotion(services, nowMs, { reserve: true, localized: false });
     if (facts.docked !== true) return;
     const at = facts.at ?? undefined;
