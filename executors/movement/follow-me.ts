@@ -1,4 +1,5 @@
 /** `startFollowMe` and `stopFollowMe`: a session in which the robot goes after the person in front of it. */
+
 import { z } from 'zod';
 import type { Following } from '../../state-machines/motion-types.js';
 import { requireAbility } from '../abilities.js';
