@@ -117,7 +117,7 @@ export class RequestHandler {
         this.#log('info', 'no map is in use any more');
         return 'now';
       case 'setCalibration':
-        this.#requireRest('the calibration');
+        this.#requireRest('the calibration cannot be changed while an action runs');
         this.#setCalibration(n, request.calibration);
         return 'later';
       case 'relocalize':
@@ -198,9 +198,9 @@ export class RequestHandler {
     );
   }
 
-  #requireRest(what = 'the map'): void {
+  #requireRest(message = 'the map cannot be changed while an action runs'): void {
     if (this.#parts.loop.action === null) return;
-    throw new Refusal('ILLEGAL_STATE', `${what} cannot be changed while an action runs`);
+    throw new Refusal('ILLEGAL_STATE', message);
   }
 
   get #mappingParts(): MappingRequestParts {

@@ -5,6 +5,7 @@
  */
 import { DRIVE_WORDS } from './drive-words-ko.js';
 import { koreanBy } from './korean.js';
+import { MAINTENANCE_WORDS } from './maintenance-words-ko.js';
 import { MAP_WORDS } from './map-words-ko.js';
 import { REQUEST_WORDS } from './request-words-ko.js';
 import { problemsInKorean, WORKFLOW_FRAMES, WORKFLOW_WORDS } from './workflow-words-ko.js';
@@ -237,6 +238,7 @@ export const ROBOT_WORDS = [
   ...WORKFLOW_WORDS,
   ...MAP_WORDS,
   ...DRIVE_WORDS,
+  ...MAINTENANCE_WORDS,
   ...REQUEST_WORDS,
   ['{field}: found {value}; {allowed!}', '{field}: {value}. {allowed!}'],
   ...ALLOWED,
