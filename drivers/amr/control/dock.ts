@@ -56,7 +56,7 @@ const NEAR_ZONE = 0.3;
 const RECEIVER_INSET = 0.02;
 /** Within this of the station's face its beams are believed, and by how much, metres. */
 const IR_RANGE = 0.5;
-const MAX_CORRECTION = 0.08;
+const MAX_CORRECTION = 0.12;
 /** Points nearer than this to the docked hull's front belong to the station or the wall, metres. */
 const STATION_DEPTH = 0.06;
 /** A contact that opens again while settling gets this much more push, metres. */
