@@ -88,6 +88,8 @@ describe('trap 5: docking that fails', () => {
         expect(failed.event).toBe('FAILED');
         expect(PHYSICAL).toContain(failed.reason_code);
 
+        // It says that it could not dock, and then waits for its next try.
+        await home.run(15_000);
         // Not pressed against the charger, not lost, not held by anything.
         expect(home.wheelsTurn).toBe(false);
         expect(witness.diary.now.touching).toBe(false);
