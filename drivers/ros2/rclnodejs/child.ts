@@ -3,6 +3,7 @@
  * was found to be in order; native crashes end this process and nothing else. It ends with its parent.
  */
 import { createRequire } from 'node:module';
+import { SystemClock } from '../../../config/contracts/clock.js';
 import { errorText } from '../../../config/contracts/errors.js';
 import { type FromChild, toChildSchema } from './ipc.js';
 import { type RclModule, RclWorker } from './node.js';
@@ -16,7 +17,7 @@ const send = (message: FromChild) => {
 async function run(): Promise<void> {
   const loaded: unknown = createRequire(import.meta.url)(modulePath);
   if (!isRcl(loaded)) throw new Error(`${modulePath} is not rclnodejs 2.x`);
-  const worker = await RclWorker.start(loaded, nodeName, send);
+  const worker = await RclWorker.start(loaded, nodeName, send, new SystemClock());
   const end = () => {
     worker.stop();
     process.exit(0);
