@@ -35,7 +35,7 @@ export async function driveByHand(
   const began = clock.mono();
   const press = new Press(deps, request, signal);
   const { why, update } = signal.aborted ? { why: 'aborted' as const, update: null } : await press.over();
-  const drivenMs = Math.round(clock.mono() - began);
+  const drivenMs = Math.max(0, Math.round(press.endedAt - began));
   const proof = await awaitWheelsStopped(amr, clock, limits);
   if (why === 'aborted') throw stoppedWithProof(proof);
   if (update?.status === 'failed') {
@@ -61,6 +61,9 @@ class Press {
   /** When it ends at the latest, mono ms. */
   readonly #until: number;
   #why: Why | null = null;
+  /** When somebody here ended it, and when it was last told to drive on, mono ms. */
+  #finishedAt: number | null = null;
+  #toldAt: number;
   #silent: CancelTimer = () => {};
 
   constructor(deps: HandDriveDeps, request: HandDriveRequest, signal: AbortSignal) {
@@ -68,7 +71,13 @@ class Press {
     this.#request = request;
     this.#signal = signal;
     this.#id = deps.newId();
-    this.#until = deps.clock.mono() + request.durationMs;
+    this.#toldAt = deps.clock.mono();
+    this.#until = this.#toldAt + request.durationMs;
+  }
+
+  /** When the wish to drive ended, mono ms; coming to rest is not driving. */
+  get endedAt(): number {
+    return this.#finishedAt ?? Math.min(this.#deps.clock.mono(), this.#until, this.#toldAt + KEEP_ALIVE_MS);
   }
 
   /** Why it ended, and what the motion process said; `why` null: nobody here ended it. */
@@ -107,6 +116,7 @@ class Press {
     const { amr, clock } = this.#deps;
     const left = this.#until - clock.mono();
     if (this.#why !== null || left <= 0) return;
+    this.#toldAt = clock.mono();
     this.#silent();
     this.#silent = clock.after(KEEP_ALIVE_MS, () => this.#finish('no_keep_alive'));
     const twist: Twist = this.#request.twist;
@@ -120,6 +130,7 @@ class Press {
   #finish(why: Why): void {
     if (this.#why !== null) return;
     this.#why = why;
+    this.#finishedAt = this.#deps.clock.mono();
     this.#silent();
     this.#deps.amr.stop(`driving by hand: ${why}`).catch(() => undefined);
   }

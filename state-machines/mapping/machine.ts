@@ -169,8 +169,14 @@ export function createMappingMachine({ mapping: limits }: Pick<MachineSettings, 
 
           choosing: {
             entry: effect(({ context }) => ({ kind: 'ask', current: null, avoid: context.avoid })),
+            exit: cancelTimer('look'),
             on: {
+              TIMER: {
+                guard: ({ event }) => event.name === 'look',
+                actions: effect(({ context }) => ({ kind: 'ask', current: null, avoid: context.avoid })),
+              },
               FRONTIER: [
+                { guard: update.isTooEarly, actions: timer('look', () => limits.lookMs) },
                 {
                   guard: ({ context, event }) => event.result.next === null || context.overdue,
                   target: 'returning',

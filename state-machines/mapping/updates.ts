@@ -55,6 +55,16 @@ export function seenFromAfar({ context }: Args): Partial<MappingContext> {
   return { target: null, visited: context.visited + 1 };
 }
 
+/** A map that has just begun shows no way on yet: that is no reason to call it complete, ms. */
+const FIRST_LOOK_MS = 6000;
+
+/** Nowhere to go, before the first scans can have become a map. */
+export function isTooEarly({ context, event }: Args): boolean {
+  if (event.type !== 'FRONTIER' || event.result.next !== null || context.overdue) return false;
+  if (context.visited + context.unreachable > 0 || context.begunAt === null) return false;
+  return event.at - context.begunAt < FIRST_LOOK_MS;
+}
+
 export function seenBody({ event }: Args): Partial<MappingContext> {
   if (event.type !== 'MAPPING' || event.mapping === null) return {};
   return event.mapping.station === null ? {} : { station: event.mapping.station };

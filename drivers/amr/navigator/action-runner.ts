@@ -100,6 +100,11 @@ export class ActionRunner {
         return;
       }
     }
+    // A sign of life that comes before the first control step renews what has yet to begin.
+    if (action.kind === 'drive' && this.#next?.id === id) {
+      this.#next = { id, action };
+      return;
+    }
     this.#dropNext();
     this.#next = { id, action };
     this.#end({ status: 'stopped' });

@@ -378,6 +378,15 @@ describe('driving by hand', () => {
     expect(drive.robot.pose.x).toBeLessThan(1.2);
   });
 
+  it('takes signs of life that come before its first control step for what they are', async () => {
+    const drive = await driveFrom(START);
+    for (let k = 0; k < 3; k++) drive.navigator.start('m', ahead);
+    await drive.step();
+    expect(drive.endOf('m')).toBeNull();
+    await drive.run(2000);
+    expect(drive.endOf('m')).toMatchObject({ status: 'succeeded', detail: { expired: 1 } });
+  });
+
   it('goes on while it is renewed under the same id, but not into things', async () => {
     const drive = await driveFrom(START);
     drive.robot.things = [{ x: 2.6, y: 1.2, radius: 0.2 }];

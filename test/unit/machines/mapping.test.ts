@@ -30,11 +30,17 @@ const failed = (reason: 'OBSTRUCTED' | 'LOW_BATTERY' | 'LOCALIZATION_LOST') =>
   ({ type: 'LEG_ENDED', problem: { reason, message: 'so it is', at: 7 } }) as const;
 
 function run(...events: WithoutTime<MappingEvent>[]) {
+  return runAt(100, ...events);
+}
+
+/** `last`: robot time of the last event, ms; the others come at 100. */
+function runAt(last: number, ...events: WithoutTime<MappingEvent>[]) {
   const machine = createMappingMachine(DEFAULT_MACHINE_SETTINGS);
   let state = machine.initial();
   let effects: MappingEffect[] = [];
-  for (const event of events) {
-    const next = machine.next(state, { ...event, at: 100 } as MappingEvent);
+  for (const [i, event] of events.entries()) {
+    const at = i === events.length - 1 ? last : 100;
+    const next = machine.next(state, { ...event, at } as MappingEvent);
     state = next.state;
     effects = next.effects;
   }
@@ -74,6 +80,13 @@ describe('a map that begins', () => {
 });
 
 describe('an exploration', () => {
+  it('is not over because a map that has just begun shows no way on yet: it looks again', () => {
+    const early = run(...EXPLORING, NONE_LEFT);
+    expect(early).toMatchObject({ stage: 'exploring.choosing', outcome: null });
+    expect(run(...EXPLORING, NONE_LEFT, { type: 'TIMER', name: 'look' }).did).toContain('ask');
+    expect(runAt(7000, ...EXPLORING, NONE_LEFT).stage).toBe('exploring.returning');
+  });
+
   it('leaves the station, drives from frontier to frontier, and docks when none is left', () => {
     expect(run(...READY, { type: 'EXPLORE' }, DOCKED).did).toContain('leave');
     expect(run(...EXPLORING)).toMatchObject({ stage: 'exploring.choosing', did: ['ask'] });
