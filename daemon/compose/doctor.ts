@@ -124,10 +124,11 @@ function motion(sources: DoctorSources): Finding[] {
     return [faulty(MOTION, '아직 소식이 없어요. 로그를 보세요.', 'has not reported yet; see the log')];
   }
   const { latched } = state.safety.estop;
+  const parts =
+    config.ros2 === null ? [baseCheck(config, state), lidar(config, state)] : overRos(config.ros2, state);
   return [
     ok(MOTION, `실행 중 (${state.rtBootId})`, `runs (${state.rtBootId})`),
-    baseCheck(config, state),
-    lidar(config, state),
+    ...parts,
     ...lidarView(sources, state),
     ...selfTest(state),
     ...(sources.diagnosis?.() ?? []).map(({ ko, en }) => faulty(WHEELS, ko, en)),
@@ -139,6 +140,24 @@ function motion(sources: DoctorSources): Finding[] {
         )
       : ok(ESTOP, '해제됨', 'released'),
     localisation(sources, state),
+  ];
+}
+
+/** Wheels and lidar of a robot with Nav2 come over one line. */
+function overRos(ros2: NonNullable<Config['ros2']>, { base, lidar: { connected } }: RobotState): Finding[] {
+  const via = ros2.via === 'rosbridge' ? `rosbridge ${ros2.url}` : `rclnodejs, domain ${ros2.domain_id}`;
+  const { odom, scan } = ros2.topics;
+  return [
+    base.connected
+      ? ok(BASE, `${odom}을 보내요 (${via})`, `sends ${odom} (${via})`)
+      : faulty(
+          BASE,
+          `${odom}이 오지 않아요 (${via}). 로봇의 ROS 2와 다리가 켜져 있는지 확인하세요`,
+          `no ${odom} comes over ${via}: is the robot's ROS 2 running, and the bridge to it?`,
+        ),
+    connected
+      ? ok(LIDAR, `${scan}을 보내요`, `sends ${scan}`)
+      : faulty(LIDAR, `${scan}이 오지 않아요 (${via})`, `no ${scan} comes over ${via}`),
   ];
 }
 
@@ -221,7 +240,7 @@ function lidar(config: Config, { lidar: { connected }, hardware }: RobotState): 
 
 function localisation({ map, config }: DoctorSources, state: RobotState): Finding {
   if (state.localized === true) return ok(PLACE, '로봇의 위치를 알아요', 'knows where the robot is');
-  if (map === null || config.lidar === null) {
+  if (map === null || (config.lidar === null && config.ros2 === null)) {
     return missing(PLACE, '지도와 라이다가 있어야 해요', 'needs a map and a lidar');
   }
   if (!state.base.connected || !state.lidar.connected) {

@@ -1,7 +1,7 @@
 /** `deviceagent map …` */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { errorText } from '../../../config/contracts/errors.js';
+import { errorCode, errorText } from '../../../config/contracts/errors.js';
 import { AREAS_FILE, loadMapBundle, mapBundle, saveMapBundle } from '../../../drivers/amr/map/bundle.js';
 import { segmentRooms } from '../../../drivers/amr/map/segment-rooms.js';
 import type { MapBundle } from '../../../drivers/amr/types.js';
@@ -105,6 +105,10 @@ async function withDraft<T>(cli: Cli, bundle: MapBundle, use: (file: string) => 
   try {
     folder = mkdtempSync(join(cli.stateDir, 'import-'));
   } catch (error) {
+    // Without its folder there is no daemon either.
+    if (errorCode(error) === 'ENOENT') {
+      throw new CliError(cli.t('noDaemon', { path: cli.client.socket }), EXIT.noDaemon);
+    }
     throw new CliError(errorText(error));
   }
   try {

@@ -63,6 +63,17 @@ describe('the doctor', () => {
     });
   });
 
+  it('of a robot with Nav2 names the bridge and the topic that is missing, and asks for no serial port', () => {
+    const { config } = loadConfig(profilePath('ros2'), {}, '/tmp');
+    for (const part of ['base', 'lidar']) {
+      expect(about(part, sources({ config }))).toMatchObject({
+        state: 'faulty',
+        message: expect.stringMatching(/no (odom|scan) comes over rosbridge ws:\/\/127\.0\.0\.1:9090/),
+      });
+      expect(about(part, sources({ config }, true))).toMatchObject({ state: 'ok' });
+    }
+  });
+
   it('does not ask to put a robot on its station that has no map to be found on', () => {
     expect(about('localisation', sources())).toMatchObject({
       state: 'missing',
