@@ -235,6 +235,8 @@ export class FuzzRobot {
     const event = JSON.parse(text) as Record<string, unknown>;
     if (event.event !== 'STARTED') return;
     const ids = [event.task_id, event.workflow_id, event.schedule_id];
+    // What the robot does of its own accord, such as saying that it could not dock: no document can have this source.
+    if (event.source === 'SUPERVISOR') this.#granted.add(String(event.task_id));
     this.#started.push({ ids, moves: this.#motionMethods.has(String(event.method)), text });
   }
 

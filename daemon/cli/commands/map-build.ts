@@ -1,6 +1,6 @@
 /** `deviceagent map build`: a map with rooms out of a recorded drive, without a daemon. */
-import { mkdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { errorText } from '../../../config/contracts/errors.js';
 import { NO_AREAS } from '../../../drivers/amr/map/areas.js';
@@ -51,11 +51,19 @@ export async function buildMapFile(cli: Cli, flags: BuildFlags): Promise<number>
   const radius = numberOf(cli, '--radius', flags.radius, DEFAULT_SEGMENTS.radius, 0.05, 1);
   const text = (await fileBytes(cli, log, MAX_LOG_BYTES)).toString('latin1');
   const summary = checked(() => checkBreezyLog(text, log));
-  const built = await run(cli, new BreezyLog(text, log, robot), robot, options, summary);
-  if (built === null) throw new CliError(cli.t('buildNothing', { file: log }));
+  const dir = flags.out ?? `${basename(log).replace(/\.[^.]*$/, '')}-map`;
+  // Before the work, not after it.
+  const made = makeFolder(dir);
+  const built = await run(cli, new BreezyLog(text, log, robot), robot, options, summary, log).catch(
+    (error) => {
+      made.forEach((folder) => {
+        rmdirSync(folder);
+      });
+      throw error;
+    },
+  );
   const rooms = flags.rooms === false ? [] : segmentRooms(built.grid, null, { ...DEFAULT_SEGMENTS, radius });
   const bundle = mapBundle(built.grid, { ...NO_AREAS, rooms });
-  const dir = flags.out ?? `${basename(log).replace(/\.[^.]*$/, '')}-map`;
   const files = write(dir, bundle, built, summary);
   const quality = qualityOf(built, summary);
   cli.result({ map: bundle.id, files, rooms: rooms.length, quality }, () =>
@@ -83,7 +91,8 @@ async function run(
   robot: LogRobot,
   options: BuildOptions,
   { scans }: LogSummary,
-): Promise<BuiltMap | null> {
+  file: string,
+): Promise<BuiltMap> {
   const terminal = createTerminal(cli.io.stderr, cli.json);
   const live = cli.io.stderr.isTTY === true;
   let breathed = performance.now();
@@ -92,7 +101,10 @@ async function run(
   try {
     for (;;) {
       const step = work.next();
-      if (step.done === true) return step.value;
+      if (step.done === true) {
+        if (step.value === null) throw new CliError(cli.t('buildNothing', { file }));
+        return step.value;
+      }
       if (performance.now() - breathed < BREATHE_MS) continue;
       const said = { done: step.value.scans, scans, percent: percent(step.value.share) };
       terminal.live(cli.t('buildProgress', said));
@@ -106,6 +118,20 @@ async function run(
     }
   } finally {
     terminal.live('');
+  }
+}
+
+/** A folder and those above it; answers which are new, the lowest first. Node's own recursive one never ends where a file system takes no folders, such as /proc. */
+function makeFolder(dir: string): string[] {
+  try {
+    if (existsSync(dir) && statSync(dir).isDirectory()) return [];
+    const above = dirname(dir);
+    const made = above === dir || existsSync(above) ? [] : makeFolder(above);
+    mkdirSync(dir);
+    return [dir, ...made];
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${dir}: ${errorText(error)}`);
   }
 }
 
@@ -125,7 +151,6 @@ function write(dir: string, bundle: MapBundle, built: BuiltMap, summary: LogSumm
   });
   const quality = `${JSON.stringify(qualityOf(built, summary), null, 2)}\n`;
   try {
-    mkdirSync(dir, { recursive: true });
     writeAllWhole([
       { path: files.picture, content: encodePng(picture) },
       { path: files.quality, content: quality },

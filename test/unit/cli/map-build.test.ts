@@ -58,6 +58,16 @@ describe('map build', () => {
     expect(loadMapBundle(join(out, 'map.yaml')).areas.rooms).toEqual([]);
   });
 
+  it('finds out before the work that nothing can be written there, also where no folder can be', async () => {
+    const file = join(dir, 'a-file');
+    writeFileSync(file, '');
+    for (const out of [file, join(file, 'below'), '/proc/no-folder']) {
+      const ran = await run(['map', 'build', '--log', log, '--out', out]);
+      expect([ran.code, ran.out]).toEqual([1, '']);
+      expect(ran.err).toMatch(/^deviceagent: .*(EEXIST|ENOTDIR|ENOENT)[^\n]*\n$/);
+    }
+  });
+
   it('refuses a log that is not there, one that is none, and options out of range, each in one line', async () => {
     const none = join(dir, 'none.dat');
     const build = (...args: string[]) => run(['map', 'build', '--log', ...args, '--out', join(dir, 'no')]);
