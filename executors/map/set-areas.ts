@@ -2,18 +2,9 @@
 import { z } from 'zod';
 import type { RoomEdit } from '../../drivers/amr/map/area-edits.js';
 import { defineMethod, type MethodSpec } from '../method.js';
-import { withoutMotion } from '../proof.js';
 import type { AreaChange, Services } from '../services.js';
-import {
-  areasCompletion,
-  areasOutput,
-  goalParam,
-  idParam,
-  lineParam,
-  nameParam,
-  polygonParam,
-  requireStill,
-} from './areas-common.js';
+import { goalParam, idParam, lineParam, nameParam, polygonParam } from './areas-common.js';
+import { drawing } from './drawing.js';
 
 const TARGET = 'map.areas_changed';
 const MAX_ALIASES = 50;
@@ -80,40 +71,16 @@ function editOf({ rename, aliases, merge, split, outline, add, remove }: Params)
 }
 
 export function setAreas(services: Services): MethodSpec {
-  const { areas } = services;
   return defineMethod<Params>({
     name: 'setAreas',
     executor: 'map',
     summary:
       'Changes the rooms of the map: one of rename, aliases, merge, split, outline, add, remove, or undo of the newest change.',
     params: paramsSchema,
-    output: areasOutput,
-    resources: [],
     completionTarget: TARGET,
     preconditionText:
       'a map is in use, the motion process reports, nothing drives, nobody else changes the map; names stand for one room, outlines are simple, on the map and apart, goals inside and reachable; what schedules use stays',
-    // Undone is what is the newest change then.
-    admit: ({ params }) => {
-      if (params.undo !== true) areas.check(changeOf(params));
-    },
-    available: (nowMs) => requireStill(services, nowMs),
-    precondition: ({ params, nowMs }) => {
-      requireStill(services, nowMs);
-      areas.check(changeOf(params));
-    },
-    cancel: null,
+    ...drawing(services, TARGET, changeOf),
     compensation: { method: 'setAreas', params: { undo: true } },
-    timeoutMs: 15_000,
-    stopGraceMs: 10_000,
-    risk: 'low',
-    idempotent: true,
-    alreadyDone: ({ params }) => {
-      const seen = areas.done(changeOf(params));
-      return seen === null ? null : areasCompletion(TARGET, seen);
-    },
-    run: (ctx) =>
-      withoutMotion(services, ctx.signal, async () =>
-        areasCompletion(TARGET, await areas.apply(changeOf(ctx.params), ctx.taskId)),
-      ),
   });
 }

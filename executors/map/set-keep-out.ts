@@ -2,16 +2,9 @@
 import { z } from 'zod';
 import { Refusal, shown } from '../../config/contracts/errors.js';
 import { defineMethod, type MethodSpec } from '../method.js';
-import { withoutMotion } from '../proof.js';
 import type { AreaChange, Services } from '../services.js';
-import {
-  areasCompletion,
-  areasOutput,
-  idParam,
-  lineParam,
-  polygonParam,
-  requireStill,
-} from './areas-common.js';
+import { idParam, lineParam, polygonParam } from './areas-common.js';
+import { drawing } from './drawing.js';
 
 const TARGET = 'map.keepout_changed';
 const MAX_EACH = 100;
@@ -106,40 +99,16 @@ function named<T extends { id?: string | undefined }>(
 }
 
 export function setKeepOut(services: Services): MethodSpec {
-  const { areas } = services;
   return defineMethod<Params>({
     name: 'setKeepOut',
     executor: 'map',
     summary:
       'Sets virtual walls, no-go areas and areas with a speed limit; a list that is given replaces the present one; or undoes the newest change.',
     params: paramsSchema,
-    output: areasOutput,
-    resources: [],
     completionTarget: TARGET,
     preconditionText:
       'a map is in use, the motion process reports, nothing drives, nobody else changes the map; outlines are simple and on the map, and the way to the station stays open',
-    // Undone is what is the newest change then.
-    admit: ({ params }) => {
-      if (params.undo !== true) areas.check(changeOf(params));
-    },
-    available: (nowMs) => requireStill(services, nowMs),
-    precondition: ({ params, nowMs }) => {
-      requireStill(services, nowMs);
-      areas.check(changeOf(params));
-    },
-    cancel: null,
+    ...drawing(services, TARGET, changeOf),
     compensation: { method: 'setKeepOut', params: { undo: true } },
-    timeoutMs: 15_000,
-    stopGraceMs: 10_000,
-    risk: 'low',
-    idempotent: true,
-    alreadyDone: ({ params }) => {
-      const seen = areas.done(changeOf(params));
-      return seen === null ? null : areasCompletion(TARGET, seen);
-    },
-    run: (ctx) =>
-      withoutMotion(services, ctx.signal, async () =>
-        areasCompletion(TARGET, await areas.apply(changeOf(ctx.params), ctx.taskId)),
-      ),
   });
 }
