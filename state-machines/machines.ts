@@ -1,7 +1,6 @@
 /** Builds the machines' runners from what the daemon injects, and routes timers that come back. */
 import type { AmrDriver } from '../config/contracts/amr.js';
 import type { Clock } from '../config/contracts/clock.js';
-import { errorText } from '../config/contracts/errors.js';
 import type { Pose } from '../config/contracts/geometry.js';
 import type { Log } from '../config/contracts/log.js';
 import type { FanDriver } from '../drivers/serial/types.js';
@@ -14,6 +13,7 @@ import { Motion } from './motion.js';
 import type { MotionOperations } from './motion-types.js';
 import { NavigationRunner } from './navigation/runner.js';
 import type { MachineSettings } from './settings.js';
+import { tolerantSnapshots } from './tolerant-snapshots.js';
 import type { MachineNotice, MachineTimers, SnapshotStorage, TimerEvent } from './types.js';
 
 export interface MachineDeps {
@@ -52,7 +52,7 @@ export interface Machines {
 }
 
 export function createMachines(given: MachineDeps): Machines {
-  const deps = { ...given, snapshots: tolerant(given.snapshots, given.log) };
+  const deps = { ...given, snapshots: tolerantSnapshots(given.snapshots, given.log) };
   const navigation = new NavigationRunner(deps);
   const docking = new DockingRunner(deps, navigation);
   const { fan } = deps;
@@ -80,23 +80,6 @@ export function createMachines(given: MachineDeps): Machines {
     },
     close() {
       for (const runner of Object.values(runners)) runner.close();
-    },
-  };
-}
-
-/** A snapshot that cannot be written costs the memory of a restart, never a motion that is under way. */
-function tolerant(snapshots: SnapshotStorage, log: Log): SnapshotStorage {
-  return {
-    loadSnapshot: (key) => snapshots.loadSnapshot(key),
-    saveSnapshot(key, snapshot) {
-      try {
-        snapshots.saveSnapshot(key, snapshot);
-      } catch (error) {
-        log.error(
-          { key, error: errorText(error) },
-          'a machine snapshot was not stored; the robot goes on without it',
-        );
-      }
     },
   };
 }

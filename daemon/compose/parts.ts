@@ -1,6 +1,7 @@
 /** Every part of the daemon, wired. Nothing runs yet. */
 import type { Ids } from '../../config/contracts/ids.js';
 import type { Machines } from '../../state-machines/machines.js';
+import { tolerantSnapshots } from '../../state-machines/tolerant-snapshots.js';
 import type { ClockTrust } from '../clock/clock-trust.js';
 import type { Cloud } from '../cloud/types.js';
 import { Recorder } from '../recording/recorder.js';
@@ -44,7 +45,7 @@ export function assemble(options: DaemonOptions, ids: Ids, ready: () => boolean)
   const robot = createRobot(options);
   const { body, bodyWatch, peripherals } = robot;
   const storage = openStorage(options, ids, bootId, body.commits);
-  robot.reserve.keepIn(new Snapshots(storage.store, options.log));
+  robot.reserve.keepIn(tolerantSnapshots(new Snapshots(storage.store, options.log), options.log));
   const machines = createRobotMachines(options, ids, robot, storage);
   const ground = { options, ids, bootId, robot, storage, machines };
   const work = createWork(ground);

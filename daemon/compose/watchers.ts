@@ -1,6 +1,7 @@
 /** What looks by itself and acts: publishes what changed, sends the robot home, ends what an e-stop ended. */
 import type { AmrDriver, AmrEvent } from '../../config/contracts/amr.js';
 import { distance } from '../../config/contracts/geometry.js';
+import { tolerantSnapshots } from '../../state-machines/tolerant-snapshots.js';
 import { ContextTelemetry } from '../context/context-telemetry.js';
 import { HomeKeeper } from '../context/home-keeper.js';
 import { Snapshots } from '../store/small-tables.js';
@@ -49,7 +50,7 @@ export function createWatchers({ options, robot, storage }: Ground, work: Work):
     clock,
     log,
     state: robot.state,
-    snapshots: new Snapshots(storage.store, log),
+    snapshots: tolerantSnapshots(new Snapshots(storage.store, log), log),
     onTaskEvent: (listener) => tasks.onEvent(listener),
     goingHome: () => tasks.listTasks({ active: true }).some((task) => task.method === 'returnToStation'),
     beforeStation: () => {
